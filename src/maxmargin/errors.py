@@ -1,0 +1,72 @@
+"""Every exception and warning that maxmargin raises.
+
+::
+
+    Exception
+     └── MaxMarginError                          catch this to catch them all
+          ├── InvalidInputError (ValueError)      data or parameters that cannot be used
+          ├── NotSupportedError (ValueError)      a combination that nobody here can solve
+          ├── NotSeparableError (ValueError)      hard margin on data that no hyperplane separates
+          ├── UndecidedError (ArithmeticError)    too close to call at the precision of the arithmetic
+          └── MemoryBudgetError (MemoryError)     would not fit into the memory that was allowed
+    UserWarning
+     └── ConvergenceWarning                      a budget ran out before the gap was proved
+
+Each of them also inherits the builtin exception in parentheses.
+"""
+
+from typing import Any
+
+
+class MaxMarginError(Exception):
+    """Base of all errors that maxmargin raises on purpose."""
+
+
+class InvalidInputError(MaxMarginError, ValueError):
+    """Data or parameters that cannot be used; the message says what came, what was wanted, what to do."""
+
+
+class NotSupportedError(MaxMarginError, ValueError):
+    """A combination of problem and solver that does not exist; the message names one that does."""
+
+
+class NotSeparableError(MaxMarginError, ValueError):
+    """The hard margin was asked for, and no hyperplane separates the classes.
+
+    Attributes
+    ----------
+    witness : maxmargin.NotSeparable
+        Convex weights that show why, with a ``check()`` that anyone can run.
+    """
+
+    def __init__(self, message: str, witness: Any = None) -> None:
+        super().__init__(message)
+        self.witness = witness
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0], self.witness)
+
+
+class UndecidedError(MaxMarginError, ArithmeticError):
+    """Neither answer could be proved at the precision of the arithmetic.
+
+    Attributes
+    ----------
+    verdict : maxmargin.Undecided
+        What is known: the largest margin that is still possible.
+    """
+
+    def __init__(self, message: str, verdict: Any = None) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0], self.verdict)
+
+
+class MemoryBudgetError(MaxMarginError, MemoryError):
+    """The work would need more memory than was allowed."""
+
+
+class ConvergenceWarning(UserWarning):
+    """The model is the best found so far, but its gap is above ``tol``: a budget ran out or progress stalled."""
