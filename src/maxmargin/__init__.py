@@ -1,0 +1,83 @@
+"""Support vector machines in which every answer carries its proof.
+
+Public names are found on first use, so that ``import maxmargin`` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from maxmargin import bounds, errors, kernels
+    from maxmargin.analysis.witness import NotSeparable, Separable, Undecided
+    from maxmargin.core import Certificate, Halfspace, Problem, Regularization, Status
+    from maxmargin.errors import (
+        InvalidInputError,
+        MaxMarginError,
+        MemoryBudgetError,
+        NotSeparableError,
+        NotSupportedError,
+        UndecidedError,
+    )
+    from maxmargin.estimators import ConvergenceWarning, HardMarginSVC, certify, separability
+
+_HOME = {
+    "HardMarginSVC": "estimators",
+    "certify": "estimators",
+    "separability": "estimators",
+    "ConvergenceWarning": "estimators",
+    "Separable": "analysis.witness",
+    "NotSeparable": "analysis.witness",
+    "Undecided": "analysis.witness",
+    "Certificate": "core",
+    "Halfspace": "core",
+    "Problem": "core",
+    "Regularization": "core",
+    "Status": "core",
+    "MaxMarginError": "errors",
+    "InvalidInputError": "errors",
+    "NotSupportedError": "errors",
+    "NotSeparableError": "errors",
+    "UndecidedError": "errors",
+    "MemoryBudgetError": "errors",
+}
+_MODULES = ("bounds", "errors", "kernels")
+
+__all__ = [
+    "Certificate",
+    "ConvergenceWarning",
+    "Halfspace",
+    "HardMarginSVC",
+    "InvalidInputError",
+    "MaxMarginError",
+    "MemoryBudgetError",
+    "NotSeparable",
+    "NotSeparableError",
+    "NotSupportedError",
+    "Problem",
+    "Regularization",
+    "Separable",
+    "Status",
+    "Undecided",
+    "UndecidedError",
+    "bounds",
+    "certify",
+    "errors",
+    "kernels",
+    "separability",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"maxmargin.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module 'maxmargin' has no attribute {name!r}")
+    value = getattr(import_module(f"maxmargin.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -9,10 +9,9 @@
           ├── NotSeparableError (ValueError)      hard margin on data that no hyperplane separates
           ├── UndecidedError (ArithmeticError)    too close to call at the precision of the arithmetic
           └── MemoryBudgetError (MemoryError)     would not fit into the memory that was allowed
-    UserWarning
-     └── ConvergenceWarning                      a budget ran out before the gap was proved
 
-Each of them also inherits the builtin exception in parentheses.
+Each of them also inherits the builtin exception in parentheses. The one warning, `maxmargin.ConvergenceWarning`, inherits
+scikit-learn's of the same name and lives with the estimators.
 """
 
 from typing import Any
@@ -66,7 +65,3 @@ class UndecidedError(MaxMarginError, ArithmeticError):
 
 class MemoryBudgetError(MaxMarginError, MemoryError):
     """The work would need more memory than was allowed."""
-
-
-class ConvergenceWarning(UserWarning):
-    """The model is the best found so far, but its gap is above ``tol``: a budget ran out or progress stalled."""

@@ -1,0 +1,37 @@
+"""The mathematics: one definition of the objective, one certificate. Knows nothing of solvers."""
+
+from maxmargin.core.certificate import Certificate, Groups, certify
+from maxmargin.core.geometry import Halfspace
+from maxmargin.core.losses import Hinge, Loss, PerceptronLoss, Ramp, SquaredHinge, ZeroOne, loss_from_name
+from maxmargin.core.penalties import L1, L2, Penalty, penalty_from_name
+from maxmargin.core.problem import Bias, Problem
+from maxmargin.core.regularization import Regularization
+from maxmargin.core.solution import Candidate, Solution, Status, Trace, TracePoint
+from maxmargin.core.workspace import Workspace
+
+__all__ = [
+    "Bias",
+    "Candidate",
+    "Certificate",
+    "Groups",
+    "Halfspace",
+    "Hinge",
+    "L1",
+    "L2",
+    "Loss",
+    "Penalty",
+    "PerceptronLoss",
+    "Problem",
+    "Ramp",
+    "Regularization",
+    "Solution",
+    "SquaredHinge",
+    "Status",
+    "Trace",
+    "TracePoint",
+    "Workspace",
+    "ZeroOne",
+    "certify",
+    "loss_from_name",
+    "penalty_from_name",
+]

@@ -1,0 +1,22 @@
+"""Algorithms: one final class a file, one driver for all of them."""
+
+from maxmargin.solvers.auto import Auto
+from maxmargin.solvers.base import Budget, Clock, Event, Observer, Progress, Solver, solve
+from maxmargin.solvers.constraint_generation import ConstraintGeneration
+from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.registry import SOLVERS, solver_from_name
+
+__all__ = [
+    "Auto",
+    "Budget",
+    "Clock",
+    "ConstraintGeneration",
+    "Event",
+    "InteriorPoint",
+    "Observer",
+    "Progress",
+    "SOLVERS",
+    "Solver",
+    "solve",
+    "solver_from_name",
+]

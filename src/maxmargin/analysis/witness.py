@@ -1,0 +1,188 @@
+"""The three answers to "can a hyperplane separate these classes?", each with a check that anyone can run.
+
+    Separable       (w, b) with y_j(⟨w, φ(x_j)⟩ + b) > 0 for all j
+    NotSeparable    convex weights p (positives) and q (negatives) with Σ p_j φ(x_j) = Σ q_j φ(x_j)
+    Undecided       neither could be proved; the margin is at most so much
+
+The checks on linear data are exact: floats are rational numbers, and every inequality that rounding could turn is decided in
+rational arithmetic. For kernels the values k(x, z) themselves are rounded, and the checks say so.
+"""
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from maxmargin.analysis.exact import dense_row, exact_score
+from maxmargin.core.problem import Problem
+from maxmargin.core.products import float64_blocks
+from maxmargin.typing import Floats
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True)
+class Check:
+    """The outcome of checking a witness: true or false, exact or not, and a sentence."""
+
+    holds: bool
+    is_exact: bool
+    sentence: str
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True, eq=False)
+class Separable:
+    """A hyperplane that separates the classes.
+
+    Attributes
+    ----------
+    w, b
+        The hyperplane, scaled so that the closest sample has y F ≈ 1; for a kernel w holds the coefficients of Σ w_j φ(x_j).
+    margin : float
+        min_j y_j F_j / ‖w‖, the distance of the closest sample; the largest possible one, up to the solver's tolerance.
+    """
+
+    w: Floats
+    b: float
+    margin: float
+    problem: Problem = field(repr=False)
+
+    @property
+    def is_separable(self) -> bool:
+        """True."""
+        return True
+
+    def check(self) -> Check:
+        """Verify y_j F_j > 0 for every sample: exactly on linear data, beyond the rounding of its sums for a kernel."""
+        problem, on = self.problem, self.problem.present
+        y = problem.y[on]
+        if not problem.is_linear:
+            used = np.flatnonzero(self.w)
+            f, size = np.zeros(problem.n), np.zeros(problem.n)
+            for start in range(0, problem.n, 1024):
+                i = np.arange(start, min(start + 1024, problem.n))
+                K = problem.gram(i, used)
+                f[i], size[i] = K @ self.w[used], np.abs(K) @ np.abs(self.w[used])
+            slack = y * (f[on] + self.b) - 4 * EPS * (len(used) + 8) * (size[on] + abs(self.b))
+            holds = bool((slack > 0).all())
+            return Check(holds, False, _separable_sentence(holds, "beyond the rounding of float64", len(on)))
+        rows = on if problem.rows is None else problem.rows[on]
+        weight = np.abs(self.w)
+        for at, block in float64_blocks(problem.X, None if len(rows) == problem.X.shape[0] else rows):
+            F = block @ self.w + self.b
+            # |computed − exact| ≤ (d + 2) ε (|x|·|w| + |b|); whatever lies closer to 0 is decided in rationals.
+            bound = 2 * EPS * (len(self.w) + 2) * (abs(block) @ weight + abs(self.b)) + np.finfo(float).tiny
+            z = y[at] * F
+            if (z < -bound).any():
+                return Check(False, True, _separable_sentence(False, "exactly", len(on)))
+            for j in np.flatnonzero(z <= bound):
+                if not exact_score(self.w, self.b, dense_row(block, int(j))) * int(y[at][j]) > 0:
+                    return Check(False, True, _separable_sentence(False, "exactly", len(on)))
+        return Check(True, True, _separable_sentence(True, "exactly", len(on)))
+
+    def __str__(self) -> str:
+        return f"Separable: a hyperplane keeps every sample at least {self.margin:.4g} away, on its right side."
+
+
+@dataclass(frozen=True, eq=False)
+class NotSeparable:
+    """Weights under which the two classes have a common point, so that no hyperplane separates them.
+
+    Attributes
+    ----------
+    weights : array (n,)
+        p_j ≥ 0, one per sample: summing to 1 in each class, or to 1 over all where the hyperplane must pass through 0.
+    margin_bound : float
+        What they prove: no hyperplane has a margin above this; 0 where `exact` weights exist.
+    exact : dict of int to Fraction, or None
+        The same weights as rational numbers, for which the identity holds without rounding.
+    """
+
+    weights: Floats
+    margin_bound: float
+    problem: Problem = field(repr=False)
+    exact: dict[int, Fraction] | None = field(default=None, repr=False)
+
+    @property
+    def is_separable(self) -> bool:
+        """False."""
+        return False
+
+    def check(self) -> Check:
+        """Verify the identity: in rational arithmetic where the exact weights are at hand, else its residual in float64."""
+        if self.exact is None:
+            bound = margin_bound(self.problem, self.weights)
+            holds = bool((self.weights >= 0).all()) and bound <= self.margin_bound * (1 + 1e-6) + np.finfo(float).tiny
+            return Check(holds, False, f"In float64: the weights prove that no margin exceeds {bound:.2g}.")
+        problem = self.problem
+        sums = {-1: Fraction(0), 1: Fraction(0)}
+        total: dict[int, Fraction] = {}
+        for j, weight in self.exact.items():
+            label = int(problem.y[j])
+            sums[label] += weight
+            x = dense_row(problem.X, j if problem.rows is None else int(problem.rows[j]))
+            for k in np.flatnonzero(x):
+                total[int(k)] = total.get(int(k), Fraction(0)) + label * weight * Fraction(float(x[k]))
+        normalised = sums[1] == sums[-1] == 1 if problem.bias.kind != "none" else sums[1] + sums[-1] == 1
+        holds = normalised and min(self.exact.values()) >= 0 and not any(total.values())
+        word = "holds" if holds else "FAILS"
+        return Check(holds, True, f"Exactly: the identity {word} for {len(self.exact)} samples, in rational arithmetic.")
+
+    def __str__(self) -> str:
+        count = int((self.weights > 0).sum())
+        if self.exact is not None or self.margin_bound == 0:
+            return f"Not separable: weighted means of the two classes coincide, shown by {count} samples."
+        return f"Not separable with any margin above {self.margin_bound:.2g}, shown by {count} samples in float64."
+
+
+@dataclass(frozen=True, eq=False)
+class Undecided:
+    """Too close to call: the margin, if there is one, is at most `margin_bound`; the data have size `scale`."""
+
+    margin_bound: float
+    scale: float
+
+    @property
+    def is_separable(self) -> None:
+        """Not known."""
+        return
+
+    def check(self) -> Check:
+        """Nothing was claimed, so nothing can fail; never true."""
+        return Check(False, False, str(self))
+
+    def __str__(self) -> str:
+        return (
+            f"Undecided at the precision of float64: a margin above {self.margin_bound:.2g} is impossible, a smaller one "
+            f"could be neither found nor excluded (the data have size {self.scale:.2g})."
+        )
+
+
+def margin_bound(problem: Problem, weights: Floats) -> float:
+    """The largest margin that convex weights leave possible: ½‖Σpφ − Σqφ‖ (without a bias: ‖Σp_j y_j φ_j‖), rounding added."""
+    signed = weights * problem.y
+    size = float(np.sqrt(np.maximum(problem.diag()[weights > 0], 0.0)).max(initial=0.0))
+    if problem.bias.kind == "none":
+        half, signed = 1.0, signed / weights.sum()
+    else:
+        half = 0.5
+        signed = np.where(problem.y > 0, signed / weights[problem.y > 0].sum(), signed / weights[problem.y < 0].sum())
+    u = problem.combine(signed)
+    squared = problem.norm2(u, problem.decision(u))
+    rounding = 4 * EPS * (int((weights > 0).sum()) + 8)
+    if problem.is_linear:
+        return half * (math.sqrt(squared) + rounding * size)
+    return half * math.sqrt(max(squared, 0.0) + rounding * size**2)
+
+
+def _separable_sentence(holds: bool, how: str, n: int) -> str:
+    if holds:
+        return f"Each of the {n} samples lies on its right side, {how}."
+    return f"Not all of the {n} samples lie on their right side, {how}."

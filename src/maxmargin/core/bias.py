@@ -1,0 +1,89 @@
+"""The best bias for given scores: the argmin over b of Σ_j c_j ℓ(y_j (f_j + b)), an interval.
+
+    hinge          piecewise linear: the interval where the slope changes sign           one sort
+    squared hinge  piecewise quadratic: the root of the piecewise linear slope           one sort
+    hard margin    the b between the two classes that makes both margins equal           two extremes
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.losses import Hinge, SquaredHinge
+from maxmargin.core.problem import Problem
+from maxmargin.errors import NotSupportedError
+from maxmargin.typing import Floats
+
+
+class Interval(NamedTuple):
+    """Every b in [lower, upper] is as good as any other."""
+
+    lower: float
+    upper: float
+
+    @property
+    def middle(self) -> float:
+        """The one we take."""
+        return self.lower + 0.5 * (self.upper - self.lower)
+
+
+def best_bias(problem: Problem, beta: Floats, f: Floats) -> Interval:
+    """The interval of best biases for scores f; `beta` matters only where the bias is penalised.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0], [-1.0], [-8.0]])
+    >>> y = np.array([1.0, -1.0, -1.0])
+    >>> problem = Problem(X, y, cost=np.full(3, 0.1))
+    >>> low, high = best_bias(problem, y, np.array([0.2, -0.2, -1.6]))
+    >>> round(low, 12), round(high, 12)
+    (-0.8, 0.6)
+    """
+    if problem.bias.kind == "none":
+        return Interval(0.0, 0.0)
+    if problem.bias.kind == "penalized":
+        b = problem.bias.scale**2 * float(beta.sum())
+        return Interval(b, b)
+    on = problem.present
+    f, y, cost = f[on], problem.y[on], problem.cost[on]
+    if problem.is_hard:
+        b = -0.5 * (float(f[y > 0].min()) + float(f[y < 0].max()))
+        return Interval(b, b)
+    if isinstance(problem.loss, Hinge):
+        return hinge_interval(f, y, cost)
+    if isinstance(problem.loss, SquaredHinge):
+        b = squared_hinge_root(f, y, cost)
+        return Interval(b, b)
+    raise NotSupportedError(f"No closed form for the best bias of {problem.loss!r}.")
+
+
+def hinge_interval(f: Floats, y: Floats, cost: Floats) -> Interval:
+    """Where Σ c_j max(0, 1 − y_j(f_j + b)) is smallest."""
+    kinks = y - f
+    order = np.argsort(kinks, kind="stable")
+    # Passing a kink from the left raises the slope by its cost: a positive switches off, a negative switches on.
+    slope_after = np.cumsum(cost[order]) - cost[y > 0].sum()
+    flat = 1e-12 * cost.sum()
+    last = len(order) - 1
+    first = min(int(np.searchsorted(slope_after, -flat, side="left")), last)
+    end = min(int(np.searchsorted(slope_after, flat, side="right")), last)
+    return Interval(float(kinks[order[first]]), float(kinks[order[end]]))
+
+
+def squared_hinge_root(f: Floats, y: Floats, cost: Floats) -> float:
+    """Where Σ c_j max(0, 1 − y_j(f_j + b))² is smallest: the slope is piecewise linear and non-decreasing."""
+    kinks = y - f
+    order = np.argsort(kinks, kind="stable")
+    k, c, positive = kinks[order], cost[order], (y > 0)[order]
+    # Between kinks i−1 and i: positives from i on and negatives before i are active; each pulls b towards its kink.
+    active = np.concatenate(([0.0], np.cumsum(np.where(positive, 0.0, c)))) + np.concatenate(
+        (np.cumsum(np.where(positive, c, 0.0)[::-1])[::-1], [0.0])
+    )
+    pull = np.concatenate(([0.0], np.cumsum(np.where(positive, 0.0, c * k)))) + np.concatenate(
+        (np.cumsum(np.where(positive, c * k, 0.0)[::-1])[::-1], [0.0])
+    )
+    lower, upper = np.concatenate(([-np.inf], k)), np.concatenate((k, [np.inf]))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        roots = np.clip(np.where(active > 0, pull / active, 0.5 * (lower + upper)), lower, upper)
+        slopes = np.abs(active * roots - pull)
+    return float(roots[np.nanargmin(slopes)])

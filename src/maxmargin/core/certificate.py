@@ -1,0 +1,180 @@
+"""The certificate: how far a candidate is from the best possible, recomputed from the data.
+
+For any w, b and any feasible β, with m_j = 1 − y_j F_j,
+
+    gap = P(w, b) − D(β) = Σ_j r_j + Ω(w) + Ω*(w(β)) − ⟨w, w(β)⟩,      r_j = c_j ℓ(m_j) + c_j ℓ*(α_j) − α_j m_j ≥ 0
+
+(hinge and L2: Σ_j (c_j − α_j)[m_j]₊ + α_j[−m_j]₊ + ½‖w − w(β)‖²). Every term is non-negative, so nothing cancels: a gap
+of 1e-15 is as trustworthy as one of 1e-3, which P − D by subtraction is not.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.dual import make_feasible
+from maxmargin.core.problem import Problem
+from maxmargin.core.solution import Candidate
+from maxmargin.errors import NotSupportedError
+from maxmargin.typing import Floats
+
+TINY = float(np.finfo(np.float64).tiny)
+
+
+class Groups(NamedTuple):
+    """How many samples lie outside the margin (α = 0), on it (0 < α < c), and inside or wrong (α = c)."""
+
+    outside: int
+    on: int
+    inside: int
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Frozen numbers that prove how good a model is.
+
+    Attributes
+    ----------
+    primal, dual : float
+        P(w, b) and D(β): the optimum lies between them.
+    gap, relative_gap : float
+        P − D without cancellation, and gap / max(|P|, |D|).
+    kkt_violation : float
+        The largest violation of complementary slackness, in units of the margin or of the cost, whichever is smaller.
+    groups : Groups
+        Samples outside, on, and inside the margin.
+    margin : float
+        The geometric margin min_j y_j F_j / ‖w‖; negative where a training sample is misclassified.
+    distance : float
+        ‖w − w(β)‖.
+    convex : bool
+        False where the kernel is not positive semi-definite: then the gap tells stationarity, not optimality.
+    assumed_psd : bool
+        True where the kernel's positive semi-definiteness was taken on trust (a callable, a precomputed matrix).
+
+    Examples
+    --------
+    >>> from maxmargin.core.problem import Problem
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> problem = Problem(X, y, cost=np.full(4, 10.0))
+    >>> best = Candidate(w=np.array([2.0]), b=-3.0, beta=np.array([0.0, -2.0, 2.0, 0.0]))
+    >>> print(certify(problem, best))
+    Optimal to rounding: the objective 2 is proved to be within a relative 0 of the best possible. The closest sample is
+    0.5 from the hyperplane, on its right side. Samples: 2 outside the margin, 2 on it, 0 inside it or wrong.
+    """
+
+    primal: float
+    dual: float
+    gap: float
+    relative_gap: float
+    kkt_violation: float
+    groups: Groups
+    margin: float
+    distance: float
+    convex: bool = True
+    assumed_psd: bool = False
+
+    @property
+    def radius(self) -> float:
+        """The optimum w* lies within this distance of ½(w + w(β)), for the L2 penalty: √(gap − ¼‖w − w(β)‖²)."""
+        return math.sqrt(max(self.gap - 0.25 * self.distance**2, 0.0)) if self.convex else math.inf
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self._verdict(), self._margin_sentence(), self._groups_sentence()) if part)
+
+    def _verdict(self) -> str:
+        gap = f"{self.relative_gap:.2g}"
+        if not math.isfinite(self.gap):
+            return "Proves nothing: this model does not separate the samples, as the hard margin demands."
+        if not self.convex:
+            return (
+                f"Stationary to a relative {gap} (objective {self.primal:.7g}); the kernel is not positive semi-definite, "
+                "so a better optimum may exist."
+            )
+        lead = "Optimal to rounding" if self.relative_gap <= 1e-12 else "Certified"
+        trust = " if the kernel is positive semi-definite" if self.assumed_psd else ""
+        return (
+            f"{lead}{trust}: the objective {self.primal:.7g} is proved to be within a relative {gap} of the best possible."
+        )
+
+    def _margin_sentence(self) -> str:
+        if not math.isfinite(self.margin):
+            return ""
+        if self.margin > 0:
+            return f"The closest sample is {self.margin:.4g} from the hyperplane, on its right side."
+        return f"The worst sample is {-self.margin:.4g} beyond the hyperplane, on its wrong side."
+
+    def _groups_sentence(self) -> str:
+        return (
+            f"Samples: {self.groups.outside} outside the margin, {self.groups.on} on it, "
+            f"{self.groups.inside} inside it or wrong."
+        )
+
+
+def certify(problem: Problem, candidate: Candidate) -> Certificate:
+    """Judge a candidate in float64, from the data alone.
+
+    β is made feasible first (clipped into the box, balanced). For the hard margin (w, b) is scaled so that the closest
+    sample has margin 1. Cost: O(nnz) for a linear problem; n × (support vectors) kernel values otherwise, in blocks of
+    bounded size.
+    """
+    if not problem.loss.convex:
+        raise NotSupportedError(f"{problem.loss!r} is not convex, so it has no duality gap. Certify its convex steps.")
+    if problem.bias.kind == "none" and candidate.b != 0.0:
+        raise NotSupportedError(f"The problem has no bias, but the candidate has b = {candidate.b!r}.")
+    on = problem.present
+    beta = make_feasible(problem, candidate.beta)
+    beta *= problem.penalty.shrink(problem.augmented_dual(beta)) if problem.is_linear else 1.0
+    w, b = candidate.w, candidate.b
+    f = problem.decision(w)
+    z = problem.y * (f + b)
+    closest = float(z[on].min())
+    f_beta = f if problem.is_linear or np.array_equal(w, beta) else problem.decision(beta)
+    alpha = beta * problem.y
+    norm = math.sqrt(max(problem.norm2(w, f), 0.0))
+    dual = problem.dual_from(beta, None if problem.is_linear else f_beta)
+    if problem.is_hard and closest > 0:
+        w, b, f, z = w / closest, b / closest, f / closest, np.maximum(z / closest, 1.0)
+        primal = problem.regularizer(w, b, f)
+    else:
+        primal = problem.primal_from(w, b, f)
+    apart = problem.residual(w, b, f, beta, f_beta)
+    if math.isfinite(primal):
+        m = 1.0 - z[on]
+        gap = float(problem.loss.residual(m, alpha[on], problem.cost[on]).sum()) + apart
+        violation = float(problem.loss.kkt_violation(m, alpha[on], problem.cost[on]).max())
+    else:
+        gap = violation = math.inf
+    return Certificate(
+        primal=primal,
+        dual=dual,
+        gap=gap,
+        relative_gap=gap / max(abs(primal), abs(dual), TINY) if math.isfinite(gap) else math.inf,
+        kkt_violation=violation,
+        groups=count_groups(problem, alpha),
+        margin=closest / norm if norm > 0 else math.nan,
+        distance=math.sqrt(2.0 * apart) if problem.penalty.strongly_convex else math.nan,
+        convex=problem.kernel.psd is not False and _looks_psd(problem, beta, f_beta),
+        assumed_psd=problem.kernel.psd is None,
+    )
+
+
+def count_groups(problem: Problem, alpha: Floats) -> Groups:
+    """Count the samples outside, on and inside the margin by their α."""
+    on = problem.present
+    upper = problem.loss.upper(problem.cost[on])
+    inside = np.isfinite(upper) & (alpha[on] >= upper * (1 - 1e-12))
+    if np.isinf(upper).all() and not problem.is_hard:
+        inside = alpha[on] > 0  # squared hinge: a positive α is a positive slack
+    outside = alpha[on] <= 0
+    return Groups(int(outside.sum()), int((~outside & ~inside).sum()), int((inside & ~outside).sum()))
+
+
+def _looks_psd(problem: Problem, beta: Floats, f_beta: Floats) -> bool:
+    """False where βᵀKβ is negative beyond rounding: the kernel betrays itself."""
+    if problem.is_linear:
+        return True
+    scale = float(np.abs(beta) @ np.abs(f_beta))
+    return problem.norm2(beta, f_beta) >= -1e-9 * scale

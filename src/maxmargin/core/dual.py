@@ -1,0 +1,52 @@
+"""The dual's feasible set: lo ≤ β ≤ hi, and Σβ = 0 where the bias is free."""
+
+import math
+
+import numpy as np
+
+from maxmargin.core.problem import Problem
+from maxmargin.typing import Floats
+
+
+def box(problem: Problem) -> tuple[Floats, Floats]:
+    """(lo, hi) of the signed dual: [0, u] where y = +1, [−u, 0] where y = −1, u the loss's largest α."""
+    upper = problem.loss.upper(problem.cost)
+    positive = problem.y > 0
+    return np.where(positive, 0.0, -upper), np.where(positive, upper, 0.0)
+
+
+def make_feasible(problem: Problem, beta: Floats) -> Floats:
+    """The nearest thing to β that is exactly feasible.
+
+    Clipped into the box; then, for a free bias, the heavier side is scaled down (which cannot leave the box) and the last
+    bits are taken from single entries until the sum, computed without rounding, is zero.
+    """
+    lo, hi = box(problem)
+    beta = np.clip(beta, lo, hi)
+    return balance(beta) if problem.bias.is_free else beta
+
+
+def balance(beta: Floats) -> Floats:
+    """Shrink entries of β until Σβ = 0 holds exactly (to the last bit where that can be had)."""
+    used = np.flatnonzero(beta)
+    values = beta[used]
+    plus, minus = math.fsum(values[values > 0]), -math.fsum(values[values < 0])
+    if plus == minus == 0.0:
+        return beta
+    if min(plus, minus) <= 0.0:
+        return np.zeros_like(beta)
+    if abs(plus - minus) > 1e-12 * max(plus, minus):
+        heavy = values > 0 if plus > minus else values < 0
+        values[heavy] *= min(plus, minus) / max(plus, minus)
+    for _ in range(20):
+        excess = math.fsum(values)
+        if excess == 0.0:
+            break
+        room = np.where(np.sign(values) == np.sign(excess), np.abs(values), 0.0)
+        enough = np.flatnonzero(room >= abs(excess))
+        # The smallest entry that can absorb the excess has the finest grid, so the next excess is far smaller.
+        k = enough[np.argmin(room[enough])] if len(enough) else int(np.argmax(room))
+        values[k] -= math.copysign(min(room[k], abs(excess)), excess)
+    out = beta.copy()
+    out[used] = values
+    return out

@@ -1,0 +1,39 @@
+"""What a sample costs, as a function of z = y·F, and the conjugates that the dual and the certificate are made of.
+
+For a sample of cost c and dual variable α, with m = 1 − z, every loss that has a dual obeys Fenchel–Young:
+
+    r = c·ℓ + (c·ℓ)*(α) − α·m ≥ 0        with equality exactly when α is a subgradient of c·ℓ at m
+
+Σ_j r_j is the losses' share of the duality gap. It is computed as a sum of non-negative terms: near the optimum the
+subtraction would leave nothing but rounding.
+
+A cost of +∞ is the hard margin and a cost of 0 an absent sample; both are taken without warnings.
+"""
+
+from maxmargin.core.losses.base import Loss
+from maxmargin.core.losses.bounded import Ramp, ZeroOne
+from maxmargin.core.losses.corner import Hinge, PerceptronLoss
+from maxmargin.core.losses.squared_hinge import SquaredHinge
+from maxmargin.errors import InvalidInputError
+
+__all__ = ["Loss", "Hinge", "SquaredHinge", "Ramp", "ZeroOne", "PerceptronLoss", "loss_from_name"]
+
+_BY_NAME: dict[str, Loss] = {loss.name: loss for loss in (Hinge(), SquaredHinge(), Ramp(), ZeroOne(), PerceptronLoss())}
+
+
+def loss_from_name(name: str | Loss) -> Loss:
+    """Turn ``"hinge"``, ``"squared_hinge"``, ``"ramp"``, ``"zero_one"`` or ``"perceptron"`` into the loss.
+
+    A loss passes through.
+
+    Examples
+    --------
+    >>> from maxmargin.core.losses import loss_from_name
+    >>> loss_from_name("squared_hinge")
+    SquaredHinge()
+    """
+    if isinstance(name, Loss):
+        return name
+    if isinstance(name, str) and name in _BY_NAME:
+        return _BY_NAME[name]
+    raise InvalidInputError(f"Unknown loss {name!r}. Use one of {', '.join(map(repr, _BY_NAME))}.")

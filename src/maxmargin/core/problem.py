@@ -1,0 +1,232 @@
+"""The problem: the only definition of the objective.
+
+    P(w, b) = Ω(w) + Σ_j c_j ℓ(y_j F_j),     F_j = ⟨w, φ(x_j)⟩ + b
+    D(β)    = Σ_j (α_j − c_j ℓ*(α_j)) − Ω*(w(β)),   α = β y in its box,   w(β) = Σ_j β_j φ(x_j),   Σβ = 0 if b is free
+
+A **vector of the feature space** is a plain array: the d weights themselves where the kernel is linear, and the n
+coefficients v of Σ_j v_j φ(x_j) for every other kernel. `Problem` knows its inner product, so nobody else needs to ask
+which of the two it is.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from maxmargin.core import products
+from maxmargin.core.losses import Hinge, Loss
+from maxmargin.core.penalties import L1, L2, Penalty
+from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.kernels import Kernel, Linear
+from maxmargin.typing import Floats, Indices, Matrix
+
+
+@dataclass(frozen=True)
+class Bias:
+    """How the intercept b takes part: ``free``, ``none``, or ``penalized`` as the weight of a constant feature.
+
+    Examples
+    --------
+    >>> Bias.free(), Bias.none(), Bias.penalized(2.0)
+    (Bias('free'), Bias('none'), Bias('penalized', 2.0))
+    """
+
+    kind: str
+    scale: float = 0.0
+
+    @classmethod
+    def free(cls) -> "Bias":
+        """Unpenalised: the dual gains Σβ = 0."""
+        return cls("free")
+
+    @classmethod
+    def none(cls) -> "Bias":
+        """Homogeneous: b = 0."""
+        return cls("none")
+
+    @classmethod
+    def penalized(cls, scale: float = 1.0) -> "Bias":
+        """The weight of a constant feature `scale`, penalised like any other: K becomes K + scale²."""
+        if not (np.isfinite(scale) and scale > 0):
+            raise InvalidInputError(f"The scale of a penalized bias must be a positive number, got {scale!r}.")
+        return cls("penalized", float(scale))
+
+    @property
+    def is_free(self) -> bool:
+        """Whether b is unpenalised."""
+        return self.kind == "free"
+
+    def __repr__(self) -> str:
+        return f"Bias({self.kind!r}, {self.scale!r})" if self.kind == "penalized" else f"Bias({self.kind!r})"
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A support vector machine to be trained: data, loss, penalty, kernel, costs and bias, all frozen.
+
+    Parameters
+    ----------
+    X : matrix (N, d)
+        Dense or CSR, float32 or float64; for a precomputed kernel the (N, N) Gram matrix.
+    y : array (n,)
+        Labels −1 and +1.
+    cost : array (n,)
+        c_j ≥ 0 for each sample; all of the positive ones finite, or all infinite (the hard margin). 0 = absent.
+    loss, penalty, kernel, bias
+        What is minimised; the kernel must be resolved (no ``gamma="scale"``).
+    rows : index array (n,), optional
+        Which rows of X are the samples; all of them by default. Choosing rows copies nothing.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> problem = Problem(X, np.array([-1.0, -1.0, 1.0, 1.0]), cost=np.full(4, 10.0))
+    >>> problem.primal(np.array([2.0]), -3.0), problem.dual(np.array([0.0, -2.0, 2.0, 0.0]))
+    (2.0, 2.0)
+    """
+
+    X: Matrix
+    y: Floats
+    cost: Floats
+    loss: Loss = field(default_factory=Hinge)
+    penalty: Penalty = field(default_factory=L2)
+    kernel: Kernel = field(default_factory=Linear)
+    bias: Bias = field(default_factory=Bias.free)
+    rows: Indices | None = None
+
+    def __post_init__(self) -> None:
+        n = self.X.shape[0] if self.rows is None else len(self.rows)
+        for name in ("y", "cost"):
+            array = np.asarray(getattr(self, name), dtype=np.float64)
+            if array.shape != (n,):
+                raise InvalidInputError(f"{name} must have one number for each of the {n} samples, got {array.shape}.")
+            object.__setattr__(self, name, array)
+        if not np.isin(self.y, (-1.0, 1.0)).all():
+            raise InvalidInputError("y must hold −1 and +1 only; encode other labels first.")
+        present = self.cost > 0
+        if not (self.cost >= 0).all():
+            raise InvalidInputError("cost must be ≥ 0 for each sample; 0 leaves a sample out.")
+        for label in (-1.0, 1.0):
+            if not (present & (self.y == label)).any():
+                raise InvalidInputError(f"No sample with label {label:+.0f} has a positive cost; two classes are needed.")
+        infinite = np.isinf(self.cost[present])
+        if infinite.any() and not infinite.all():
+            raise InvalidInputError("Costs must be all finite (soft margin) or all infinite (hard margin), not mixed.")
+        if isinstance(self.penalty, L1) and not self.is_linear:
+            raise NotSupportedError(
+                f"The L1 penalty counts features, got kernel {self.kernel!r} that has none. Use L2(), or Linear()."
+            )
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return len(self.y)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether a vector of the feature space is the d weights themselves."""
+        return isinstance(self.kernel, Linear)
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether no sample may lie inside the margin (infinite costs)."""
+        return bool(np.isinf(self.cost).any())
+
+    @property
+    def present(self) -> Indices:
+        """The samples that count: those with a positive cost."""
+        return np.flatnonzero(self.cost > 0)
+
+    # -- the feature space ---------------------------------------------------------------------------------------
+
+    def zero(self) -> Floats:
+        """The zero vector of the feature space."""
+        return np.zeros(self.X.shape[1] if self.is_linear else self.n)
+
+    def decision(self, w: Floats) -> Floats:
+        """f_j = ⟨w, φ(x_j)⟩ for each sample, without the bias: O(nnz), or n × (non-zeros of w) kernel values."""
+        if self.is_linear:
+            return products.scores(self.X, w, self.rows)
+        used = np.flatnonzero(w)
+        return self.gram_times(used, w[used])
+
+    def combine(self, beta: Floats) -> Floats:
+        """w(β) = Σ_j β_j φ(x_j), as a vector of the feature space."""
+        return products.combine(self.X, beta, self.rows) if self.is_linear else beta
+
+    def norm2(self, w: Floats, f: Floats) -> float:
+        """‖w‖², given f = `decision(w)`; negative values can come only from a kernel that is not PSD."""
+        return float(w @ w) if self.is_linear else float(w @ f)
+
+    def diag(self) -> Floats:
+        """k(x_j, x_j) for each sample."""
+        return self.kernel.diag(self.X if self.rows is None else self.X[self.rows])
+
+    def gram(self, i: Indices, j: Indices) -> Floats:
+        """The block K[i, j] in float64; i and j number the samples."""
+        return self.kernel.between(self.X, self._row(i), self._row(j), dtype=np.float64)  # type: ignore[return-value]
+
+    def gram_times(self, j: Indices, v: Floats) -> Floats:
+        """K[:, j] v in float64, in blocks of bounded size."""
+        f = np.zeros(self.n)
+        if len(j):
+            step = max(1, products.BLOCK_BYTES // (8 * len(j)))
+            for start in range(0, self.n, step):
+                i = np.arange(start, min(start + step, self.n))
+                f[i] = self.gram(i, j) @ v
+        return f
+
+    def _row(self, i: Indices) -> Indices:
+        return i if self.rows is None else self.rows[i]
+
+    # -- the objective -------------------------------------------------------------------------------------------
+
+    def primal(self, w: Floats, b: float) -> float:
+        """P(w, b): +∞ where a hard margin is violated."""
+        return self.primal_from(w, b, self.decision(w))
+
+    def primal_from(self, w: Floats, b: float, f: Floats) -> float:
+        """P(w, b), given f = `decision(w)`."""
+        on = self.present
+        z = self.y[on] * (f[on] + b)
+        if self.is_hard:
+            losses = 0.0 if z.min() >= 1 else np.inf
+        else:
+            losses = float(self.cost[on] @ self.loss.value(z))
+        return self.regularizer(w, b, f) + losses
+
+    def regularizer(self, w: Floats, b: float, f: Floats) -> float:
+        """Ω of the penalised weights, given f = `decision(w)`."""
+        if self.is_linear:
+            return self.penalty.value(self.augmented(w, b))
+        return 0.5 * (self.norm2(w, f) + self._constant_weight(b) ** 2)
+
+    def dual(self, beta: Floats) -> float:
+        """D(β); the caller sees to it that β lies in the box and, with a free bias, sums to zero."""
+        return self.dual_from(beta, None if self.is_linear else self.decision(beta))
+
+    def dual_from(self, beta: Floats, f_beta: Floats | None) -> float:
+        """D(β), given, for a kernel, the scores Kβ."""
+        alpha = beta * self.y
+        gain = float(alpha.sum() - self.loss.dual_penalty(alpha, self.cost).sum())
+        if f_beta is None:
+            return gain - self.penalty.conjugate(self.augmented_dual(beta))
+        return gain - 0.5 * (self.norm2(beta, f_beta) + (self.bias.scale * float(beta.sum())) ** 2)
+
+    def augmented(self, w: Floats, b: float) -> Floats:
+        """The penalised weights: w, and b/s behind it where the bias is the weight of a constant feature s."""
+        return np.append(w, self._constant_weight(b)) if self.bias.kind == "penalized" else w
+
+    def augmented_dual(self, beta: Floats) -> Floats:
+        """w(β), and sΣβ behind it where the bias is the weight of a constant feature s."""
+        w = self.combine(beta)
+        return np.append(w, self.bias.scale * float(beta.sum())) if self.bias.kind == "penalized" else w
+
+    def residual(self, w: Floats, b: float, f: Floats, beta: Floats, f_beta: Floats) -> float:
+        """Ω(w) + Ω*(w(β)) − ⟨w, w(β)⟩ ≥ 0 without cancellation: ½‖w − w(β)‖² for L2."""
+        if self.is_linear:
+            return self.penalty.residual(self.augmented(w, b), self.augmented_dual(beta))
+        constant = self._constant_weight(b) - self.bias.scale * float(beta.sum())
+        return 0.5 * (max(self.norm2(w - beta, f - f_beta), 0.0) + constant**2)
+
+    def _constant_weight(self, b: float) -> float:
+        return b / self.bias.scale if self.bias.kind == "penalized" else 0.0

@@ -1,0 +1,241 @@
+"""Every spelling of the trade-off between a large margin and small slacks, and the per-sample cost that it means.
+
+    ½‖w‖² + Σ_j c_j ξ_j        c_j = cost × sample weight × class weight
+
+The sources write this objective in five ways that differ by a factor. Dividing each by whatever stands before ½‖w‖²
+leaves one number, the cost; with the cost at infinity no slack can be paid for, which is the hard margin.
+"""
+
+import math
+import numbers
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from maxmargin.errors import InvalidInputError
+
+Spelling: TypeAlias = Literal["sum", "mean", "tikhonov", "pegasos", "ridge", "hard"]
+"""The names of the spellings, as the constructors of :class:`Regularization` have them."""
+
+_FORMULAS: dict[str, str] = {
+    "sum": "½‖w‖² + C Σξ",
+    "mean": "½‖w‖² + (C/n) Σξ",
+    "tikhonov": "λ‖w‖² + (1/n) Σξ",
+    "pegasos": "(λ/2)‖w‖² + (1/n) Σξ",
+    "ridge": "λ‖w‖² + Σξ",
+    "hard": "½‖w‖² with every ξ = 0 (hard margin)",
+}
+
+
+@dataclass(frozen=True)
+class Regularization:
+    """How much a slack costs beside ½‖w‖², in the spelling of your choice.
+
+    ===============  ========================  ==============
+    constructor      minimises                 cost per sample
+    ===============  ========================  ==============
+    ``sum(C)``       ½‖w‖² + C Σξ              C
+    ``mean(C)``      ½‖w‖² + (C/n) Σξ          C/n
+    ``tikhonov(λ)``  λ‖w‖² + (1/n) Σξ          1/(2λn)
+    ``pegasos(λ)``   (λ/2)‖w‖² + (1/n) Σξ      1/(λn)
+    ``ridge(λ)``     λ‖w‖² + Σξ                1/(2λ)
+    ``hard()``       ½‖w‖² s.t. every ξ = 0    ∞
+    ===============  ========================  ==============
+
+    n is the sum of the sample weights, so that a weight of k means k copies. C = ∞ and λ = 0 are the hard margin in
+    every spelling, and all of them equal ``Regularization.hard()``. With the L1 penalty, λ‖w‖₁ + (1/n) Σξ divided by λ
+    has the cost 1/(λn), which is ``pegasos(λ)``.
+
+    Parameters
+    ----------
+    spelling : {"sum", "mean", "tikhonov", "pegasos", "ridge", "hard"}
+        Which of the formulas; the constructors above are the usual way to say it.
+    value : float
+        C > 0 (``sum``, ``mean``) or λ ≥ 0 (``tikhonov``, ``pegasos``, ``ridge``); ∞ for ``hard``.
+
+    Examples
+    --------
+    >>> from maxmargin.core.regularization import Regularization
+    >>> r = Regularization.pegasos(0.5)
+    >>> r.cost(100)
+    0.02
+    >>> r.to("sum", 100)
+    Regularization.sum(0.02)
+    >>> print(r)
+    (λ/2)‖w‖² + (1/n) Σξ with λ = 0.5
+    >>> Regularization.tikhonov(0) == Regularization.sum(float("inf")) == Regularization.hard()
+    True
+    """
+
+    spelling: Spelling
+    value: float = math.inf
+
+    def __post_init__(self) -> None:
+        if self.spelling not in _FORMULAS:
+            raise InvalidInputError(
+                f"Unknown spelling {self.spelling!r} of the regularization. Use one of {', '.join(_FORMULAS)}."
+            )
+        symbol = _symbol(self.spelling)
+        value = _real(self.value, symbol)
+        if symbol == "C" and not value > 0:
+            raise InvalidInputError(
+                f"C = {self.value!r} where a number > 0 is wanted: C is what a slack costs. Use a small positive C for "
+                "a wide margin, or inf for the hard margin."
+            )
+        if symbol == "λ" and not 0 <= value < math.inf:
+            raise InvalidInputError(
+                f"λ = {self.value!r} where a finite number ≥ 0 is wanted: λ is the weight of ‖w‖². Use a large λ for a "
+                "wide margin, or 0 for the hard margin."
+            )
+        if self.spelling == "hard" and value != math.inf:
+            raise InvalidInputError(
+                f"The hard margin has no parameter, got {self.value!r}. Write Regularization.hard(), or "
+                f"Regularization.sum({self.value!r}) if a soft margin is meant."
+            )
+        hard = value == (math.inf if symbol == "C" else 0.0)
+        object.__setattr__(self, "spelling", "hard" if hard else str(self.spelling))
+        object.__setattr__(self, "value", math.inf if hard else value)
+
+    @classmethod
+    def sum(cls, C: float) -> "Regularization":
+        """½‖w‖² + C Σξ: the cost is C, scikit-learn's and LIBSVM's habit."""
+        return cls("sum", C)
+
+    @classmethod
+    def mean(cls, C: float) -> "Regularization":
+        """½‖w‖² + (C/n) Σξ: the cost is C/n, so that C keeps its meaning as the sample grows."""
+        return cls("mean", C)
+
+    @classmethod
+    def tikhonov(cls, lam: float) -> "Regularization":
+        """λ‖w‖² + (1/n) Σξ: the cost is 1/(2λn); the soft-SVM rule of the generalisation bounds."""
+        return cls("tikhonov", lam)
+
+    @classmethod
+    def pegasos(cls, lam: float) -> "Regularization":
+        """(λ/2)‖w‖² + (1/n) Σξ: the cost is 1/(λn); the form that stochastic gradients are written for."""
+        return cls("pegasos", lam)
+
+    @classmethod
+    def ridge(cls, lam: float) -> "Regularization":
+        """λ‖w‖² + Σξ: the cost is 1/(2λ), as in ridge regression."""
+        return cls("ridge", lam)
+
+    @classmethod
+    def hard(cls) -> "Regularization":
+        """½‖w‖² where no slack is allowed: the cost is infinite."""
+        return cls("hard", math.inf)
+
+    @classmethod
+    def of(cls, value: "float | Regularization") -> "Regularization":
+        """Read a float as C of the sum of slacks, and leave a :class:`Regularization` as it is.
+
+        >>> Regularization.of(10)
+        Regularization.sum(10.0)
+        """
+        return value if isinstance(value, cls) else cls("sum", value)  # type: ignore[arg-type]
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether this is the hard margin: no finite price buys a slack."""
+        return self.spelling == "hard"
+
+    def cost(self, n: float) -> float:
+        """Cost of one unit of slack of one sample of weight 1, beside ½‖w‖².
+
+        Parameters
+        ----------
+        n : float
+            Sum of the sample weights, > 0. Unused by ``sum``, ``ridge`` and ``hard``, whose cost is the same for any n.
+        """
+        n = _total_weight(n)
+        match self.spelling:
+            case "sum":
+                cost = self.value
+            case "mean":
+                cost = self.value / n
+            case "tikhonov":
+                cost = 0.5 / self.value / n
+            case "pegasos":
+                cost = 1.0 / self.value / n
+            case "ridge":
+                cost = 0.5 / self.value
+            case _:
+                return math.inf
+        return self._representable(cost, "its cost", n)
+
+    def to(self, spelling: Spelling, n: float) -> "Regularization":
+        """Say the same in another spelling, for a sample of total weight n.
+
+        The hard margin is the hard margin in every spelling. A soft margin has no equal among the hard ones, so that
+        asking for ``"hard"`` is refused. Exact up to rounding.
+        """
+        if spelling not in _FORMULAS:
+            return Regularization(spelling)  # refused there, in the same words
+        cost = self.cost(n)
+        if self.is_hard or spelling == self.spelling:
+            return self
+        match spelling:
+            case "sum":
+                value = cost
+            case "mean":
+                value = cost * float(n)
+            case "tikhonov":
+                value = 0.5 / cost / float(n)
+            case "pegasos":
+                value = 1.0 / cost / float(n)
+            case "ridge":
+                value = 0.5 / cost
+            case _:
+                raise InvalidInputError(
+                    f"{self!r} is a soft margin and has no equal among the hard ones. Use Regularization.hard() to ask "
+                    "for the hard margin."
+                )
+        return Regularization(spelling, self._representable(value, f"its {_symbol(spelling)}", n))
+
+    def _representable(self, number: float, what: str, n: float) -> float:
+        """Refuse what over- or underflows: an infinite or zero cost would silently mean another problem."""
+        if 0 < number < math.inf:
+            return number
+        raise InvalidInputError(
+            f"{self!r} with n = {n!r}: {what} is {number!r} in float64, beyond the range of the numbers. Use a value "
+            "nearer to 1, or Regularization.hard() if the hard margin is meant."
+        )
+
+    def __repr__(self) -> str:
+        return f"Regularization.{self.spelling}({'' if self.is_hard else repr(self.value)})"
+
+    def __str__(self) -> str:
+        formula = _FORMULAS[self.spelling]
+        return formula if self.is_hard else f"{formula} with {_symbol(self.spelling)} = {self.value!r}"
+
+
+def _symbol(spelling: str) -> str:
+    """The letter of the parameter."""
+    return "C" if spelling in ("sum", "mean", "hard") else "λ"
+
+
+def _real(value: Any, symbol: str) -> float:
+    """A real number as a float; refuses bool, NaN and everything that is no number."""
+    # numpy's bool is no numbers.Real, Python's is
+    if not isinstance(value, bool) and isinstance(value, numbers.Real):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.nan
+        if not math.isnan(number):
+            return number
+    raise InvalidInputError(
+        f"{symbol} = {value!r} ({type(value).__name__}) is no number that float64 holds. Use a positive number such as "
+        "1.0, or one of the constructors Regularization.sum, mean, tikhonov, pegasos, ridge, hard."
+    )
+
+
+def _total_weight(n: Any) -> float:
+    """The sum of the sample weights, checked."""
+    total = _real(n, "n")
+    if not 0 < total < math.inf:
+        raise InvalidInputError(
+            f"n = {n!r} where a finite number > 0 is wanted. Pass the sum of the sample weights, or len(y) if there "
+            "are none."
+        )
+    return total

@@ -1,0 +1,74 @@
+"""What a solver hands back: coefficients, how it ended, and the road there. It claims nothing; `certify` judges it."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from maxmargin.typing import Floats
+
+
+class Status(Enum):
+    """How a fit ended; each value is its sentence.
+
+    Examples
+    --------
+    >>> print(Status.SOLVED)
+    The requested gap was reached and proved.
+    """
+
+    SOLVED = "The requested gap was reached and proved."
+    ALMOST = "The solver finished just short of the requested gap; the certificate says how close."
+    ITERATION_BUDGET = "The budget of iterations ran out first; allow more with max_iter, or relax tol."
+    TIME_BUDGET = "The budget of seconds ran out first; allow more with max_seconds, or relax tol."
+    MEMORY_BUDGET = "The budget of memory does not hold the problem; allow more, or choose another solver."
+    STALLED = "Progress ended at the precision of the arithmetic; scale the features, or relax tol."
+    INFEASIBLE = "No feasible point exists: the classes cannot be separated."
+    INTERRUPTED = "Interrupted; this is the best model found so far."
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class TracePoint(NamedTuple):
+    """One certified moment of a fit."""
+
+    seconds: float
+    iteration: int
+    primal: float
+    dual: float
+    relative_gap: float
+
+
+Trace = tuple[TracePoint, ...]
+"""The certified moments of a fit, in order."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A point to be judged: w (a vector of the feature space), the bias b, and a dual point β that vouches for it."""
+
+    w: Floats
+    b: float
+    beta: Floats
+
+
+@dataclass(frozen=True)
+class Solution(Candidate):
+    """The best candidate of a fit, and how it came about.
+
+    Attributes
+    ----------
+    status : Status
+        How the fit ended.
+    n_iter : int
+        The solver's own rounds.
+    solver : str
+        Which solver, and why.
+    trace : tuple of TracePoint
+        Each certified moment.
+    """
+
+    status: Status = Status.SOLVED
+    n_iter: int = 0
+    solver: str = ""
+    trace: Trace = field(default=(), repr=False)

@@ -1,0 +1,36 @@
+"""What may be shared between fits on the same data: kernel rows and the memory they may take."""
+
+from functools import cached_property
+
+from maxmargin.core.problem import Problem
+from maxmargin.kernels import KernelRows
+from maxmargin.typing import Floats
+
+DEFAULT_BYTES = 2**30
+
+
+class Workspace:
+    """Owner of the kernel rows of one data set, within `max_bytes` of memory (1 GiB by default).
+
+    One-vs-one pairs, leave-one-out, paths and warm starts are given the same workspace, so that a kernel row is computed
+    once. It fits every `Problem` on the same X, rows and kernel.
+    """
+
+    def __init__(self, problem: Problem, max_bytes: int = DEFAULT_BYTES) -> None:
+        self.problem = problem
+        self.max_bytes = int(max_bytes)
+
+    def fits(self, problem: Problem) -> bool:
+        """Whether a problem may use these rows."""
+        mine = self.problem
+        return mine.X is problem.X and mine.kernel == problem.kernel and mine.rows is problem.rows
+
+    @cached_property
+    def rows(self) -> KernelRows:
+        """Rows of K in float64, cached."""
+        return KernelRows(self.problem.kernel, self.problem.X, self.max_bytes, rows=self.problem.rows)
+
+    @cached_property
+    def diag(self) -> Floats:
+        """k(x_j, x_j)."""
+        return self.problem.diag()

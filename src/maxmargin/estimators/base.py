@@ -1,0 +1,107 @@
+"""What all estimators share: validation of the input, and a `fit` that loses nothing when it fails."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from maxmargin.errors import InvalidInputError
+from maxmargin.solvers import Budget
+from maxmargin.typing import Floats, Indices, Matrix
+
+SMALLEST, LARGEST = 1e-140, 1e140
+"""Beyond these the squares of the values leave float64."""
+
+
+class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Abstract base: validates, encodes labels, and leaves the estimator as it was when `fit` raises an error."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on samples X and labels y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix (n_samples, n_features)
+            CSR is used as it is, other formats are converted; for ``kernel="precomputed"`` the (n, n) Gram matrix.
+        y : array-like (n_samples,)
+            Labels of any kind, at least two different ones.
+        sample_weight : array-like (n_samples,), optional
+            0 leaves a sample out; a negative weight, or a class without any weight, is an error.
+        """
+        before = self.__dict__.copy()
+        try:
+            self._fit(*self._validated(X, y, sample_weight))
+        except Exception:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> None:
+        """Train on validated input: labels 0 … k − 1 of `classes_`, non-negative weights."""
+
+    def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Indices, Floats]:
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True, y_numeric=False
+        )
+        check_classification_targets(y)
+        check_magnitude(X)
+        classes, labels = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise InvalidInputError(
+                f"A classifier needs samples of at least two classes, got {len(classes)} class: {classes[0]!r}."
+            )
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if (weights < 0).any():
+            raise InvalidInputError(f"Negative values in sample_weight: {weights.min()!r}. Use 0 to leave a sample out.")
+        total = np.bincount(labels, weights=weights, minlength=len(classes))
+        if (total <= 0).any():
+            name = classes[int(np.argmin(total))]
+            raise InvalidInputError(f"Class {name!r} has no sample with a positive sample_weight; remove it or weigh it.")
+        self.classes_ = classes
+        return X, labels.astype(np.intp), weights
+
+    def _budget(self, max_iter: int, max_seconds: float | None, cache_size: str | float = "auto") -> Budget:
+        """Budgets from scikit-learn's spellings: −1 and None are no limit, `cache_size` is in megabytes."""
+        if not isinstance(max_iter, int | np.integer) or isinstance(max_iter, bool) or max_iter < -1:
+            raise InvalidInputError(f"max_iter must be an integer ≥ −1 (−1: no limit), got {max_iter!r}.")
+        if max_seconds is not None and not (_is_number(max_seconds) and max_seconds > 0):
+            raise InvalidInputError(f"max_seconds must be a positive number or None (no limit), got {max_seconds!r}.")
+        if cache_size != "auto" and not (_is_number(cache_size) and 0 < float(cache_size) < np.inf):
+            raise InvalidInputError(f'cache_size must be "auto" or a positive number of megabytes, got {cache_size!r}.')
+        limits: dict[str, Any] = {} if cache_size == "auto" else {"bytes": int(float(cache_size) * 2**20)}
+        return Budget(iterations=None if max_iter == -1 else int(max_iter), seconds=max_seconds, **limits)
+
+
+def check_magnitude(X: Matrix) -> None:
+    """Refuse data whose squares would overflow, or all vanish, in float64."""
+    values = X.data if sp.issparse(X) else X
+    if values.size == 0:
+        return
+    largest = max(float(values.max()), -float(values.min()))
+    if largest > LARGEST:
+        raise InvalidInputError(f"The largest value of X is {largest:.2g}; its square overflows. Scale the features.")
+    if 0 < largest < SMALLEST:
+        raise InvalidInputError(f"The largest value of X is {largest:.2g}; its square vanishes. Scale the features.")
+
+
+def check_tol(tol: Any) -> float:
+    """A tolerance is a number ≥ 0."""
+    if not (_is_number(tol) and 0 <= tol < np.inf):
+        raise InvalidInputError(f"tol is the relative gap to reach and must be a number ≥ 0, got {tol!r}.")
+    return float(tol)
+
+
+def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """A parameter that takes one of a few values."""
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        raise InvalidInputError(f"{name} must be one of {choices}, got {value!r}.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and not np.isnan(value)

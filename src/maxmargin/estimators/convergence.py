@@ -1,0 +1,21 @@
+"""The one warning: a model whose gap is above what was asked for."""
+
+import warnings
+
+from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
+
+from maxmargin.core import Certificate, Status
+
+
+class ConvergenceWarning(_SklearnConvergenceWarning):
+    """The model is the best found, but its gap is above ``tol``: a budget ran out or progress stalled."""
+
+
+def warn_unless_solved(name: str, status: Status, certificate: Certificate, tol: float) -> None:
+    """Say what ended the fit, the gap that was reached and what to try."""
+    if status not in (Status.SOLVED, Status.INTERRUPTED):
+        warnings.warn(
+            f"{name}: {status} Relative gap reached: {certificate.relative_gap:.2g}, asked for: tol={tol:g}.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

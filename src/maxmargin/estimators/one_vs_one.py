@@ -1,0 +1,104 @@
+"""One-vs-one: a binary problem for each pair of classes, and scikit-learn's layout of their answers.
+
+Binary: one problem, positive = ``classes_[1]``. More classes: a problem for each pair (i, j) with i < j, positive = class i, in
+the order (0, 1), (0, 2), …, (1, 2), …; support vectors grouped by class; the coefficient of a support vector of class i in the
+problem against class j stands in row j − 1 if j > i and in row j otherwise.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from maxmargin.typing import Floats, Indices
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One binary problem: its samples (row numbers), their labels ±1, and its two classes (positive, negative)."""
+
+    rows: Indices
+    y: Floats
+    positive: int
+    negative: int
+
+
+class PerProblem(tuple[Any, ...]):
+    """One entry for each binary problem, in scikit-learn's order; `worst` is that of the problem with the largest gap."""
+
+    worst: Any
+
+    @classmethod
+    def of(cls, items: Sequence[Any], worst: int) -> "PerProblem":
+        """The items, and which of them belongs to the problem with the largest gap."""
+        out = cls(items)
+        out.worst = items[worst]
+        return out
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PerProblem.of, (list(self), next(k for k, item in enumerate(self) if item is self.worst))
+
+
+def pairs_of(labels: Indices, n_classes: int) -> list[Pair]:
+    """The binary problems of encoded labels 0 … n_classes − 1."""
+    if n_classes == 2:
+        return [Pair(np.arange(len(labels)), np.where(labels == 1, 1.0, -1.0), 1, 0)]
+    pairs = []
+    for i, j in combinations(range(n_classes), 2):
+        rows = np.flatnonzero((labels == i) | (labels == j))
+        pairs.append(Pair(rows, np.where(labels[rows] == i, 1.0, -1.0), i, j))
+    return pairs
+
+
+def pack_dual(pairs: Sequence[Pair], betas: Sequence[Floats], labels: Indices, n_classes: int) -> tuple[Indices, Floats]:
+    """(support, dual_coef): the support vectors grouped by class, and their signed duals in scikit-learn's layout."""
+    table = np.zeros((n_classes - 1, len(labels)))
+    if n_classes == 2:
+        table[0] = betas[0]
+    else:
+        for pair, beta in zip(pairs, betas, strict=True):
+            i, j = pair.positive, pair.negative
+            own = labels[pair.rows] == i
+            table[j - 1, pair.rows[own]] = beta[own]
+            table[i, pair.rows[~own]] = beta[~own]
+    used = np.flatnonzero(table.any(axis=0))
+    support = used[np.argsort(labels[used], kind="stable")]
+    return support, table[:, support]
+
+
+def unpack_dual(pair: Pair, support: Indices, dual_coef: Floats, labels: Indices, n_classes: int) -> Floats:
+    """The signed dual of one pair's problem, one entry for each of its samples: the inverse of `pack_dual`."""
+    full = np.zeros(len(labels))
+    if n_classes == 2:
+        full[support] = dual_coef[0]
+    else:
+        i, j = pair.positive, pair.negative
+        kind = labels[support]
+        full[support[kind == i]] = dual_coef[j - 1, kind == i]
+        full[support[kind == j]] = dual_coef[i, kind == j]
+    return full[pair.rows]
+
+
+def pair_coefficients(dual_coef: Floats, support_labels: Indices, n_classes: int) -> Floats:
+    """(n_pairs, n_SV): the coefficients with which each pair's decision sums the kernel columns."""
+    if n_classes == 2:
+        return dual_coef
+    rows = []
+    for i, j in combinations(range(n_classes), 2):
+        row = np.zeros(dual_coef.shape[1])
+        row[support_labels == i] = dual_coef[j - 1, support_labels == i]
+        row[support_labels == j] = dual_coef[i, support_labels == j]
+        rows.append(row)
+    return np.array(rows)
+
+
+def vote(decisions: Floats, n_classes: int) -> Indices:
+    """The class with the most won pairs; the first of them where several have as many."""
+    votes = np.zeros((len(decisions), n_classes), dtype=np.intp)
+    for k, (i, j) in enumerate(combinations(range(n_classes), 2)):
+        wins = decisions[:, k] > 0
+        votes[wins, i] += 1
+        votes[~wins, j] += 1
+    return votes.argmax(axis=1)

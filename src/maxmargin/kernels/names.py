@@ -1,0 +1,55 @@
+"""From what a user types to a kernel object."""
+
+from typing import Any
+
+from maxmargin.errors import InvalidInputError
+from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.custom import Custom
+from maxmargin.kernels.linear import Linear
+from maxmargin.kernels.poly import Polynomial
+from maxmargin.kernels.precomputed import Precomputed
+from maxmargin.kernels.rbf import RBF
+from maxmargin.kernels.sigmoid import Sigmoid
+
+NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+
+
+def kernel_from_name(kernel: Any, *, degree: Any = 3, gamma: Any = "scale", coef0: Any = 0.0) -> Kernel:
+    """Return the kernel that a name, a function or a kernel object stands for.
+
+    Parameters
+    ----------
+    kernel : str, callable or Kernel
+        "linear", "poly", "rbf", "sigmoid", "precomputed"; a function of two matrices (see `Custom`); or a kernel, which
+        is returned as it is.
+    degree, gamma, coef0
+        Parameters of the named kernels that have them, as in scikit-learn.
+
+    Examples
+    --------
+    >>> kernel_from_name("poly", degree=2, gamma=1, coef0=1)
+    Polynomial(degree=2, gamma=1.0, coef0=1.0)
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str):
+        if kernel == "linear":
+            return Linear()
+        if kernel == "poly":
+            return Polynomial(degree=degree, gamma=gamma, coef0=coef0)
+        if kernel == "rbf":
+            return RBF(gamma=gamma)
+        if kernel == "sigmoid":
+            return Sigmoid(gamma=gamma, coef0=coef0)
+        if kernel == "precomputed":
+            return Precomputed()
+    elif isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise InvalidInputError(
+            f"kernel={kernel.__name__} is a class. Pass an object of it: kernel={kernel.__name__}()."
+        )
+    elif callable(kernel):
+        return Custom(kernel)
+    raise InvalidInputError(
+        f"kernel={kernel!r} is unknown. Use one of {', '.join(map(repr, NAMES))}, a function of two matrices, "
+        "or a Kernel object."
+    )

@@ -1,0 +1,122 @@
+"""Checks of kernel parameters, and the widths that depend on the data."""
+
+import math
+import operator
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from maxmargin.errors import InvalidInputError
+from maxmargin.kernels.inner import distinct
+from maxmargin.kernels.tiles import FLOAT64, TILE_Z, as_matrix, cast, cut, is_sparse, row_width, rows_that_fit
+from maxmargin.typing import Floats, Matrix
+
+
+def check_number(name: str, value: Any) -> float:
+    """Return value as a finite float."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real) or not math.isfinite(value):
+        raise InvalidInputError(f"{name}={value!r} is not a finite real number. Pass a float such as {name}=1.0.")
+    return float(value)
+
+
+def check_gamma(gamma: Any) -> float | str:
+    """Return gamma as a float ≥ 0, or as one of the names "scale" and "auto"."""
+    if isinstance(gamma, str):
+        if gamma not in ("scale", "auto"):
+            raise InvalidInputError(f"gamma={gamma!r} is unknown. Use 'scale', 'auto' or a number ≥ 0.")
+        return gamma
+    value = check_number("gamma", gamma)
+    if value < 0:
+        raise InvalidInputError(f"gamma={gamma!r} is negative. Use 'scale', 'auto' or a number ≥ 0.")
+    return value
+
+
+def check_degree(degree: Any) -> int:
+    """Return degree as an int ≥ 0."""
+    try:
+        value = -1 if isinstance(degree, bool | np.bool_) else operator.index(degree)
+    except TypeError:
+        value = -1
+    if value < 0:
+        raise InvalidInputError(f"degree={degree!r} is not a whole number ≥ 0. Pass an int such as degree=3.")
+    return value
+
+
+def resolve_gamma(gamma: float | str, X: Any, sample_weight: Any = None) -> float:
+    """Turn gamma into a number: "scale" is 1 / (d · variance of X), "auto" is 1 / d.
+
+    The variance is taken over all entries of X, each row counted with its weight, so that weight k is k copies; entries
+    that CSR does not store count as zeros. Data without variance give 1. Cost: two passes over X, tile by tile.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> resolve_gamma("auto", np.eye(4)), resolve_gamma("scale", np.eye(2))
+    (0.25, 2.0)
+    """
+    if not isinstance(gamma, str):
+        return gamma
+    X = as_matrix(X)
+    n, d = X.shape
+    if n == 0 or d == 0:
+        raise InvalidInputError(f"gamma={gamma!r} needs data, got X of shape {X.shape}. Pass gamma as a number.")
+    if gamma == "auto":
+        return 1.0 / int(d)
+    weight = _check_weight(sample_weight, n)
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = _variance(X, weight)
+    if variance == 0.0:
+        return 1.0
+    if not math.isfinite(variance) or not math.isfinite(1.0 / (d * variance)):
+        raise InvalidInputError(
+            f"gamma='scale' is 1 / (d · variance), and the variance of X is {variance}. "
+            "Replace NaN and infinities and scale the data, or pass gamma as a number."
+        )
+    return float(1.0 / (d * variance))
+
+
+def _check_weight(sample_weight: Any, n: int) -> Floats:
+    """Return one finite weight ≥ 0 for each of n rows, not all of them 0."""
+    if sample_weight is None:
+        return np.ones(n)
+    weight: Floats = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise InvalidInputError(f"sample_weight has shape {weight.shape}, wanted {(n,)}: one weight a row of X.")
+    if not np.isfinite(weight).all() or weight.min() < 0 or weight.max() == 0:
+        raise InvalidInputError(
+            "sample_weight must be finite and ≥ 0, with one weight > 0. Give rows that should not count weight 0."
+        )
+    relative: Floats = weight / weight.max()  # a common factor does not matter, and cannot overflow now
+    return relative
+
+
+def _variance(X: Matrix, weight: Floats) -> float:
+    """Weighted variance of all entries, in two passes around one of them: constant data give exactly 0."""
+    origin = next((values.flat[0] for values, _, _ in _entries(X, weight) if values.size), 0.0)
+    total = X.shape[1] * weight.sum()
+    mean = 0.0
+    for values, weights, zeros in _entries(X, weight):
+        mean += (np.sum(weights * (values - origin)) - zeros * origin) / total
+    variance = 0.0
+    for values, weights, zeros in _entries(X, weight):
+        variance += (np.sum(weights * (values - origin - mean) ** 2) + zeros * (origin + mean) ** 2) / total
+    return float(variance)
+
+
+def _entries(X: Matrix, weight: Floats) -> Iterator[tuple[Floats, Floats, float]]:
+    """Yield, tile by tile, the stored entries in float64, their weights, and the weight of the zeros not stored."""
+    step = rows_that_fit(2 * row_width(X), TILE_Z)
+    for start in range(0, X.shape[0], step):
+        w = weight[start : start + step]
+        tile = cut(X, start, start + step)
+        if not w.all():  # a row of weight 0 is absent, whatever it holds
+            tile, w = tile[w > 0], w[w > 0]
+        tile = cast(tile, FLOAT64)
+        if is_sparse(tile):
+            tile = distinct(tile)
+            counts = np.diff(tile.indptr)
+            yield tile.data, np.repeat(w, counts), float(w @ (X.shape[1] - counts))
+        else:
+            yield tile, w[:, np.newaxis], 0.0

@@ -1,0 +1,151 @@
+"""The radial basis function, or Gaussian, kernel."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.inner import inner_products, require_finite, squared_norms
+from maxmargin.kernels.parameters import check_gamma, resolve_gamma
+from maxmargin.kernels.tiles import FLOAT32, FLOAT64, cut, is_sparse
+from maxmargin.typing import Block, Matrix
+
+EPS32 = float(np.finfo(np.float32).eps)
+
+MAX_FLOAT32_ERROR = 1e-5
+# float32 is used while ε₃₂ · γ · max‖x − μ‖², the size of the error of the exponent and so of the relative error of k,
+# is below this.
+
+SHIFT_ROWS = 1024
+# The shift only has to be near the data: the mean of so many rows, evenly spaced, is.
+
+CHUNK_ROWS = 64
+# Rows of a tile between clipping and exp: 64 × 2048 values are still in the fast cache.
+
+
+@dataclass(frozen=True)
+class RBF(Kernel):
+    """k(u, v) = exp(−γ‖u − v‖²).
+
+    Use it first when the data are not linearly separable and features are few to some hundreds; scale them before.
+
+    Parameters
+    ----------
+    gamma : "scale", "auto" or float ≥ 0, default "scale"
+        "scale" is 1 / (d · variance of X), "auto" is 1 / d: see `resolve`.
+
+    Notes
+    -----
+    Positive semi-definite. A block costs one matrix product and one exp a value: −γ‖u − v‖² is the product of the rows
+    [2γu, −γ‖u‖², 1] and [v, 1, −γ‖v‖²], clipped at 0.
+
+    Precision: dense rows are first shifted by a common μ near the mean of Z, which the kernel does not see; CSR rows
+    cannot be (μ = 0). The exponent then errs by about ε · γ · max‖x − μ‖². Where that exceeds 1e-5 in float32, a tile
+    is computed in float64 and rounded to float32 at the end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0]])
+    >>> RBF(gamma=1.0).block(X, X).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
+    >>> RBF().resolve(X)
+    RBF(gamma=4.0)
+    """
+
+    gamma: float | str = "scale"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", check_gamma(self.gamma))
+
+    @property
+    def psd(self) -> bool:
+        """True: the Fourier transform of a Gaussian is positive (Bochner)."""
+        return True
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether gamma is a number."""
+        return not isinstance(self.gamma, str)
+
+    def resolve(self, X: Matrix, sample_weight: Any = None) -> "RBF":
+        """Return the same kernel with gamma as a number.
+
+        Parameters
+        ----------
+        X : dense or CSR of shape (n, d)
+            The training data.
+        sample_weight : array of shape (n,), optional
+            Rows count with their weight, so that weight k is k copies. Without weights "scale" is scikit-learn's.
+        """
+        return replace(self, gamma=resolve_gamma(self.gamma, X, sample_weight))
+
+    def _prepare(self, X: Matrix, Z: Matrix) -> Any:
+        """Return the common shift of dense rows, None where a side is sparse."""
+        if is_sparse(X) or is_sparse(Z):
+            return None
+        mean = Z[:: -(-Z.shape[0] // SHIFT_ROWS)].mean(axis=0, dtype=FLOAT64)
+        # of the data's own precision, so that float32 rows minus the shift are float32
+        return mean.astype(np.result_type(X.dtype, Z.dtype, FLOAT32))
+
+    def _fill(self, X: Matrix, Z: Matrix, out: Block, shared: Any) -> None:
+        if self._exponents(X, Z, out, shared):
+            _exp(out)
+        else:  # float32 would be too coarse
+            wide = np.empty(out.shape)
+            self._exponents(X, Z, wide, shared)
+            _exp(wide)
+            out[...] = wide
+
+    def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
+        return np.ones(X.shape[0], dtype=dtype)
+
+    def _relative_error(self, X: Matrix) -> float:
+        shift = self._prepare(X, X)
+        farthest = 0.0
+        for start in range(0, X.shape[0], SHIFT_ROWS):
+            rows = cut(X, start, start + SHIFT_ROWS)
+            farthest = max(farthest, squared_norms(rows if shift is None else rows - shift, FLOAT64).max())
+        return float(np.finfo(np.float64).eps) * (1 + float(self.gamma) * farthest)
+
+    def _exponents(self, X: Matrix, Z: Matrix, out: Block, shift: Any) -> bool:
+        """Fill out with −γ‖x − z‖²; or return False, with nothing done, where out.dtype is too coarse for that."""
+        gamma = float(self.gamma)
+        if shift is None:
+            a, b = gamma * squared_norms(X, FLOAT64), gamma * squared_norms(Z, FLOAT64)
+        else:
+            left, right = _shifted(X, shift, out.dtype), _shifted(Z, shift, out.dtype)
+            a, b = (gamma * np.einsum("ij,ij->i", rows[:, :-2], rows[:, :-2]) for rows in (left, right))
+        if out.dtype == FLOAT32 and not EPS32 * max(a.max(), b.max()) <= MAX_FLOAT32_ERROR:  # true of NaN as well
+            return False
+        require_finite(a, f"A squared norm for {self!r}")
+        require_finite(b, f"A squared norm for {self!r}")
+        if shift is None:
+            inner_products(X, Z, out)
+            out *= 2 * gamma
+            out -= a[:, np.newaxis]
+            out -= b
+        else:
+            left[:, :-2] *= 2 * gamma
+            left[:, -2], left[:, -1] = -a, 1
+            right[:, -2], right[:, -1] = 1, -b
+            np.matmul(left, right.T, out=out)
+        return True
+
+
+def _shifted(X: Matrix, shift: Block, dtype: np.dtype[Any]) -> Block:
+    """Return X − shift with room for two more columns."""
+    rows = np.empty((X.shape[0], X.shape[1] + 2), dtype=dtype)
+    # float64 data are shifted in float64 even if the result is float32
+    np.subtract(X, shift, out=rows[:, :-2], dtype=np.result_type(X.dtype, shift.dtype, dtype), casting="same_kind")
+    return rows
+
+
+def _exp(values: Block) -> None:
+    """Replace exponents by exp(min(values, 0)), some rows at a time."""
+    for start in range(0, values.shape[0], CHUNK_ROWS):
+        chunk = values[start : start + CHUNK_ROWS]
+        np.minimum(chunk, 0, out=chunk)
+        np.exp(chunk, out=chunk)

@@ -1,0 +1,61 @@
+"""Clarabel behind one function: the only place that imports it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.reduce import ConeProgram
+from maxmargin.solvers.base import Clock
+from maxmargin.typing import Floats
+
+
+@dataclass(frozen=True)
+class ConeResult:
+    """What came back: the last iterate, whether the budget or the user cut it short, and its rounds."""
+
+    x: Floats
+    z: Floats
+    rounds: int
+    was_stopped: bool
+
+
+def run_clarabel(program: ConeProgram, clock: Clock, accuracy: float = 1e-13) -> ConeResult:
+    """Run the interior-point method to `accuracy` or to where the arithmetic ends; budgets and Ctrl-C are heard each round."""
+    import clarabel
+
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
+    settings.max_iter = int(min(clock.rounds_left, 500))
+    settings.max_threads = 1
+    n_rows = program.A.shape[0]
+    cones = [clarabel.NonnegativeConeT(n_rows - program.n_equalities)]
+    if program.n_equalities:
+        cones.insert(0, clarabel.ZeroConeT(program.n_equalities))
+    solver = clarabel.DefaultSolver(
+        _csc_matrix(program.P), program.q, _csc_matrix(program.A), program.b, cones, settings
+    )
+    interrupted = False
+
+    def should_stop(info: Any) -> bool:
+        nonlocal interrupted
+        try:
+            return clock.seconds_left <= 0
+        except KeyboardInterrupt:
+            interrupted = True
+            return True
+
+    solver.set_termination_callback(should_stop)
+    solution = solver.solve()
+    if interrupted:
+        raise KeyboardInterrupt
+    was_stopped = str(solution.status) in ("CallbackTerminated", "MaxIterations", "MaxTime")
+    return ConeResult(np.asarray(solution.x), np.asarray(solution.z), int(solution.iterations), was_stopped)
+
+
+def _csc_matrix(matrix: Any) -> Any:
+    """Clarabel reads SciPy's older matrix class."""
+    import scipy.sparse as sp
+
+    return sp.csc_matrix(matrix)
