@@ -6,7 +6,8 @@ from maxmargin.core.losses import Hinge, Loss, PerceptronLoss, Ramp, SquaredHing
 from maxmargin.core.penalties import L1, L2, Penalty, penalty_from_name
 from maxmargin.core.problem import Bias, Problem
 from maxmargin.core.regularization import Regularization
-from maxmargin.core.solution import Candidate, Solution, Status, Trace, TracePoint
+from maxmargin.core.candidate import Candidate
+from maxmargin.core.solution import Solution, Status, Trace, TracePoint
 from maxmargin.core.workspace import Workspace
 
 __all__ = [

@@ -16,7 +16,7 @@ import numpy as np
 
 from maxmargin.core.dual import make_feasible
 from maxmargin.core.problem import Problem
-from maxmargin.core.solution import Candidate
+from maxmargin.core.candidate import Candidate
 from maxmargin.errors import NotSupportedError
 from maxmargin.typing import Floats
 
@@ -126,7 +126,7 @@ def certify(problem: Problem, candidate: Candidate) -> Certificate:
         raise NotSupportedError(f"The problem has no bias, but the candidate has b = {candidate.b!r}.")
     on = problem.present
     beta = make_feasible(problem, candidate.beta)
-    beta *= problem.penalty.shrink(problem.augmented_dual(beta)) if problem.is_linear else 1.0
+    beta = _into_domain(problem, beta)
     w, b = candidate.w, candidate.b
     f = problem.decision(w)
     z = problem.y * (f + b)
@@ -170,6 +170,15 @@ def count_groups(problem: Problem, alpha: Floats) -> Groups:
         inside = alpha[on] > 0  # squared hinge: a positive α is a positive slack
     outside = alpha[on] <= 0
     return Groups(int(outside.sum()), int((~outside & ~inside).sum()), int((inside & ~outside).sum()))
+
+
+def _into_domain(problem: Problem, beta: Floats) -> Floats:
+    """Shrink β until Ω*(w(β)) is finite: nothing to do for L2; for L1 until ‖w(β)‖_∞ ≤ 1 holds as computed."""
+    slack = 1.0
+    while problem.is_linear and (shrink := problem.penalty.shrink(problem.augmented_dual(beta))) < 1.0:
+        slack -= np.finfo(np.float64).eps
+        beta = beta * (shrink * slack)
+    return beta
 
 
 def _looks_psd(problem: Problem, beta: Floats, f_beta: Floats) -> bool:

@@ -29,8 +29,8 @@ from maxmargin.core.bias import best_bias
 from maxmargin.core.dual import make_feasible
 from maxmargin.core.losses import SquaredHinge
 from maxmargin.core.problem import Problem
-from maxmargin.core.solution import Candidate
-from maxmargin.typing import Floats, Matrix
+from maxmargin.core.candidate import Candidate
+from maxmargin.typing import Floats, Indices, Matrix
 
 MAX_FACTOR = 4000
 """Wide data are replaced by a factor of their Gram matrix up to this many samples."""
@@ -91,6 +91,16 @@ class Features:
     unit: float
 
 
+def to_hulls(problem: Problem) -> tuple[Floats, Indices]:
+    """(Q, group) of the hard margin as the nearest points of hulls: min ½αᵀQα, each group's α summing to one.
+
+    Two groups, the classes, where the bias is free (K is then centred, which changes nothing but the rounding); else one.
+    """
+    K = _gram_with_bias(problem, np.arange(problem.n))
+    group = (problem.y < 0).astype(np.intp) if problem.bias.is_free else np.zeros(problem.n, dtype=np.intp)
+    return K * np.outer(problem.y, problem.y), group
+
+
 def to_features(problem: Problem, unit: float | None = None) -> Features:
     """Rows whose inner products are the kernel's: the data where they are narrow, else a factor of the n × n Gram matrix.
 
@@ -109,13 +119,7 @@ def to_features(problem: Problem, unit: float | None = None) -> Features:
         elif problem.bias.is_free and not is_sparse:
             Phi = Phi - Phi.mean(axis=0)
     else:
-        K = problem.gram(on, on)
-        if problem.bias.kind == "penalized":
-            K += problem.bias.scale**2
-        elif problem.bias.is_free:
-            means = K.mean(axis=0)
-            K += means.mean() - means[:, None] - means[None, :]
-        Phi, is_sparse = _factor(0.5 * (K + K.T)), False
+        Phi, is_sparse = _factor(_gram_with_bias(problem, on)), False
     if unit is None:
         unit = _typical(np.sqrt(Phi.multiply(Phi).sum(1)) if is_sparse else np.linalg.norm(Phi, axis=1))
     return Features(Phi / unit, problem.y[on], unit)
@@ -179,6 +183,17 @@ def _costs(problem: Problem, length: float, units: Units | None) -> tuple[float,
     cost = problem.cost[problem.present]
     alpha = float(cost.max()) if units is None else units.alpha
     return alpha * length**2, cost / alpha
+
+
+def _gram_with_bias(problem: Problem, samples: Indices) -> Floats:
+    """K, symmetric to the last bit, with a penalised bias added or, for a free one, centred."""
+    K = problem.gram(samples, samples)
+    if problem.bias.kind == "penalized":
+        K += problem.bias.scale**2
+    elif problem.bias.is_free:
+        means = K.mean(axis=0)
+        K += means.mean() - means[:, None] - means[None, :]
+    return 0.5 * (K + K.T)
 
 
 def _factor(K: Floats) -> Floats:

@@ -1,10 +1,11 @@
-"""What a solver hands back: coefficients, how it ended, and the road there. It claims nothing; `certify` judges it."""
+"""What a fit hands back: the best candidate, how it ended, the road there, and what `certify` said of it."""
 
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from maxmargin.typing import Floats
+from maxmargin.core.candidate import Candidate
+from maxmargin.core.certificate import Certificate
 
 
 class Status(Enum):
@@ -44,15 +45,6 @@ Trace = tuple[TracePoint, ...]
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A point to be judged: w (a vector of the feature space), the bias b, and a dual point β that vouches for it."""
-
-    w: Floats
-    b: float
-    beta: Floats
-
-
-@dataclass(frozen=True)
 class Solution(Candidate):
     """The best candidate of a fit, and how it came about.
 
@@ -66,9 +58,12 @@ class Solution(Candidate):
         Which solver, and why.
     trace : tuple of TracePoint
         Each certified moment.
+    certificate : Certificate or None
+        What `certify` said of this candidate when the driver asked; anybody may ask again.
     """
 
     status: Status = Status.SOLVED
     n_iter: int = 0
     solver: str = ""
     trace: Trace = field(default=(), repr=False)
+    certificate: Certificate | None = field(default=None, repr=False)

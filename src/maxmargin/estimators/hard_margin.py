@@ -1,5 +1,6 @@
 """HardMarginSVC: the widest street between two classes, or the proof that there is none."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -116,16 +117,15 @@ class HardMarginSVC(KernelClassifier):
     def _train(self, problem: Problem) -> Solution:
         budget = self._budget(self.max_iter, self.max_seconds, self.cache_size)
         solution = solve(problem, solver_from_name(self.solver), tol=float(self.tol), budget=budget)
-        if np.isfinite(certify(problem, solution).gap):
+        if solution.certificate is not None and np.isfinite(solution.certificate.gap):
             return solution
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         verdict = separability(problem, solution=solution)
         match verdict:
             case Separable():
-                return Solution(
-                    verdict.w, verdict.b, solution.beta, Status.STALLED, solution.n_iter, solution.solver, solution.trace
-                )
+                narrow = replace(solution, w=verdict.w, b=verdict.b, status=Status.STALLED)
+                return replace(narrow, certificate=certify(problem, narrow))
             case NotSeparable():
                 raise NotSeparableError(f"{self._between(problem)} {verdict} Use a soft margin, or another kernel.", verdict)
             case Undecided():

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import Candidate, Problem, Solution, Status, certify
+from maxmargin.core import Candidate, Problem, Solution, Status
 from maxmargin.estimators.base import Classifier, check_choice, check_tol
 from maxmargin.estimators.convergence import warn_unless_solved
 from maxmargin.estimators.one_vs_one import (
@@ -63,7 +63,7 @@ class KernelClassifier(Classifier):
                 break
         interrupted = solutions[-1].status is Status.INTERRUPTED
         if len(solutions) == len(problems):
-            self._store(X, labels, pairs, problems, solutions, kernel)
+            self._store(X, labels, pairs, solutions, kernel)
         if interrupted:
             raise KeyboardInterrupt
         for solution, certificate in zip(solutions, self._per_problem("certificate_"), strict=True):
@@ -74,13 +74,12 @@ class KernelClassifier(Classifier):
         X: Matrix,
         labels: Indices,
         pairs: list[Pair],
-        problems: list[Problem],
         solutions: list[Solution],
         kernel: Kernel,
     ) -> None:
         n_classes = len(self.classes_)
         support, dual_coef = pack_dual(pairs, [solution.beta for solution in solutions], labels, n_classes)
-        certificates = [certify(problem, solution) for problem, solution in zip(problems, solutions, strict=True)]
+        certificates = [solution.certificate for solution in solutions]
         worst = int(np.argmax([certificate.relative_gap for certificate in certificates]))
         self.kernel_ = kernel
         self.support_ = support.astype(np.int32)

@@ -17,6 +17,9 @@ MAX_FLOAT32_ERROR = 1e-5
 # float32 is used while ε₃₂ · γ · max‖x − μ‖², the size of the error of the exponent and so of the relative error of k,
 # is below this.
 
+MAX_FLOAT32_GAMMA = 1e30
+# Beyond it a product that underflows in float32 (below 1e-45) could matter.
+
 SHIFT_ROWS = 1024
 # The shift only has to be near the data: the mean of so many rows, evenly spaced, is.
 
@@ -107,18 +110,20 @@ class RBF(Kernel):
         farthest = 0.0
         for start in range(0, X.shape[0], SHIFT_ROWS):
             rows = cut(X, start, start + SHIFT_ROWS)
-            farthest = max(farthest, squared_norms(rows if shift is None else rows - shift, FLOAT64).max())
+            farthest = max(farthest, float(squared_norms(rows if shift is None else rows - shift, FLOAT64).max()))
         return float(np.finfo(np.float64).eps) * (1 + float(self.gamma) * farthest)
 
     def _exponents(self, X: Matrix, Z: Matrix, out: Block, shift: Any) -> bool:
         """Fill out with −γ‖x − z‖²; or return False, with nothing done, where out.dtype is too coarse for that."""
         gamma = float(self.gamma)
+        if out.dtype == FLOAT32 and gamma > MAX_FLOAT32_GAMMA:
+            return False
         if shift is None:
             a, b = gamma * squared_norms(X, FLOAT64), gamma * squared_norms(Z, FLOAT64)
         else:
             left, right = _shifted(X, shift, out.dtype), _shifted(Z, shift, out.dtype)
             a, b = (gamma * np.einsum("ij,ij->i", rows[:, :-2], rows[:, :-2]) for rows in (left, right))
-        if out.dtype == FLOAT32 and not EPS32 * max(a.max(), b.max()) <= MAX_FLOAT32_ERROR:  # true of NaN as well
+        if out.dtype == FLOAT32 and not EPS32 * np.maximum(a.max(), b.max()) <= MAX_FLOAT32_ERROR:  # or NaN
             return False
         require_finite(a, f"A squared norm for {self!r}")
         require_finite(b, f"A squared norm for {self!r}")

@@ -100,7 +100,7 @@ class KernelRows:
 
     def _compute(self, missing: Indices) -> Block:
         """K[missing, :]; a training set that is part of X is gathered piece by piece."""
-        if self.rows is None or missing.size == 0:
+        if self.rows is None:
             return self.kernel.between(self.X, missing, dtype=self.dtype)
         out = np.empty((missing.size, self.n), dtype=self.dtype)
         left = self.X[self.rows[missing]]

@@ -5,16 +5,21 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.certificate import Certificate, certify
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
-from maxmargin.core.solution import Candidate, Solution, Status, TracePoint
+from maxmargin.core.candidate import Candidate
+from maxmargin.core.solution import Solution, Status, TracePoint
 from maxmargin.core.workspace import DEFAULT_BYTES, Workspace
 from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from maxmargin.solvers.auto import Auto
 
 
 @dataclass(frozen=True)
@@ -120,7 +125,7 @@ class Solver(ABC):
 
 def solve(
     problem: Problem,
-    solver: Solver | None = None,
+    solver: "Solver | Auto | None" = None,
     *,
     tol: float = 1e-3,
     warm: Candidate | None = None,
@@ -154,8 +159,12 @@ def solve(
     budget = Budget() if budget is None else budget
     workspace = workspace if workspace is not None and workspace.fits(problem) else Workspace(problem, budget.bytes)
     run = _Run(problem, solver, tol, observe, Clock(budget))
-    status = run.until_done(warm, workspace)
-    best = run.best if run.best is not None else to_candidate(problem, np.zeros(problem.n))
+    with one_blas_thread():
+        status = run.until_done(warm, workspace)
+        if run.best is None:
+            run.judge(to_candidate(problem, np.zeros(problem.n)))
+    best = run.best
+    assert best is not None
     return Solution(
         w=best.w,
         b=best.b,
@@ -164,6 +173,7 @@ def solve(
         n_iter=run.clock.rounds,
         solver=f"{solver.name}: {reason}",
         trace=tuple(run.trace),
+        certificate=run.certificate,
     )
 
 
@@ -173,9 +183,14 @@ class _Run:
     def __init__(self, problem: Problem, solver: Solver, tol: float, observe: Observer | None, clock: Clock) -> None:
         self.problem, self.solver, self.tol, self.observe, self.clock = problem, solver, tol, observe, clock
         self.best: Candidate | None = None
-        self.best_gap = math.inf
+        self.certificate: Certificate | None = None
         self.trace: list[TracePoint] = []
         self.state: Any = None
+
+    @property
+    def best_gap(self) -> float:
+        """The smallest certified relative gap so far."""
+        return math.inf if self.certificate is None else self.certificate.relative_gap
 
     def until_done(self, warm: Candidate | None, workspace: Workspace) -> Status:
         """Step until something ends it, and say what."""
@@ -190,7 +205,7 @@ class _Run:
                 progress = self.solver.step(self.state, self.tol, self.clock)
                 self.clock.rounds += progress.rounds
                 if progress.is_infeasible:
-                    self.best = self.solver.finish(self.state, self.tol)
+                    self.judge(self.solver.finish(self.state, self.tol))
                     return Status.INFEASIBLE
                 certificate = None
                 if progress.gap <= self.tol or progress.is_final:
@@ -214,7 +229,7 @@ class _Run:
         """Certify a candidate and keep it if it is the best so far."""
         certificate = certify(self.problem, candidate)
         if self.best is None or certificate.relative_gap < self.best_gap:
-            self.best, self.best_gap = candidate, certificate.relative_gap
+            self.best, self.certificate = candidate, certificate
         self.trace.append(
             TracePoint(
                 self.clock.seconds, self.clock.rounds, certificate.primal, certificate.dual, certificate.relative_gap

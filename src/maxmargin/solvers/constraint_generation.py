@@ -13,34 +13,46 @@ import numpy as np
 
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
-from maxmargin.core.reduce import to_candidate, to_dual, to_primal
-from maxmargin.core.solution import Candidate
+from maxmargin.core.reduce import to_candidate, to_hulls
+from maxmargin.core.candidate import Candidate
 from maxmargin.core.workspace import Workspace
+from maxmargin.errors import MemoryBudgetError
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.nearest_points import nearest_points
+from maxmargin.solvers.refine import refine
 from maxmargin.typing import Floats, Indices
 
-FIRST = 64
-"""Samples of each class in the first working set, at least."""
+BATCH = 50
+"""Samples of each class that a round may take in (more in high dimensions)."""
+
+KEEP = 0.2
+"""Samples of the working set within this share of the margin stay in it."""
+
+MAX_ACTIVE = 600
+"""Support vectors beyond which the interior point takes over from the active set."""
 
 
 @dataclass
 class _State:
     problem: Problem
     workspace: Workspace
-    working: Indices
     batch: int
-    beta: Floats | None = None
-    lower: float = 0.0
+    working: Indices
+    solved: Indices  # the working set that β belongs to
+    beta: Floats
+    total: float = 0.0  # Σα = ‖w‖² of the working set: rises with every useful exchange
+    may_drop: bool = True
+    use_interior_point: bool = False
 
 
 @dataclass(frozen=True)
 class ConstraintGeneration(Solver):
     """Hard margin by constraint generation: from a handful of samples to millions.
 
-    *Use it when* the margin is hard. *Needs* infinite costs, the L2 penalty, a positive semi-definite kernel. *Costs* a few
-    passes over the data and an interior-point solve of about (support vectors)³ a round; memory O(n + working set²).
-    *Equivalent to* InteriorPoint on the whole problem.
+    *Use it when* the margin is hard. *Needs* infinite costs, the L2 penalty, a positive semi-definite kernel, and no more than
+    about 4000 samples near the margin. *Costs* a pass over the data and some (support vectors)² · (exchanges) a round; memory
+    O(n + working set²). *Equivalent to* InteriorPoint on the whole problem.
 
     Examples
     --------
@@ -62,53 +74,74 @@ class ConstraintGeneration(Solver):
         return None
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
-        """Start from the warm support, or from the samples nearest to the other class's mean."""
-        batch = max(FIRST, min(problem.X.shape[1], 500) if problem.is_linear else FIRST)
+        """Start from the samples nearest to the other class, and from the support of a warm start."""
+        batch = max(BATCH, min(problem.X.shape[1] // 2, 400)) if problem.is_linear else 2 * BATCH
         working = _first_working_set(problem, batch)
+        beta = np.zeros(problem.n)
         if warm is not None:
-            working = np.union1d(working, np.flatnonzero(warm.beta))
-        return _State(problem, workspace, working, batch)
+            beta = warm.beta
+            working = np.union1d(working, np.flatnonzero(beta))
+        return _State(problem, workspace, batch, working, working, beta)
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """Solve the working set, look at all samples, exchange."""
         problem, working = state.problem, state.working
         part = restrict(problem, working)
+        found = to_candidate(part, self._solve_part(state, part, tol, clock))
+        state.beta, state.solved = np.zeros(problem.n), working
+        state.beta[working] = found.beta
+        z = problem.y * (self._scores(state, found.w) + found.b)
+        z[problem.cost == 0] = np.inf
+        if not z[working].min() > 0:
+            return Progress(np.inf, is_final=True, is_infeasible=True)
+        is_new = np.ones(problem.n, dtype=bool)
+        is_new[working] = False
+        intruders = np.flatnonzero(is_new & (z < 1.0 - 1e-13))
+        # Where rounding hides the progress nothing is dropped any more, so that the exchanges cannot go round in circles.
+        total = float(np.abs(found.beta).sum())
+        state.may_drop = state.may_drop and total > state.total
+        state.total = total
+        keep = working[(found.beta != 0) | (z[working] < 1.0 + KEEP)] if state.may_drop else working
+        state.working = np.union1d(keep, _worst_of_each_class(problem, z, intruders, state.batch))
+        closest = float(z.min())
+        return Progress(1.0 / closest**2 - 1.0 if closest > 0 else np.inf, is_final=len(intruders) == 0)
+
+    def _solve_part(self, state: _State, part: Problem, tol: float, clock: Clock) -> Floats:
+        """β of the working set: by the active set, or by the interior point where that gives up."""
+        if not state.use_interior_point:
+            Q, group = to_hulls(part)
+            start = _as_weights(np.abs(state.beta[state.working]), group)
+            found = nearest_points(Q, group, start, tol=min(0.1 * tol, 1e-9), max_support=MAX_ACTIVE)
+            if found.is_optimal:
+                return found.alpha * part.y
+        state.use_interior_point = True
         inner = InteriorPoint()
-        if (refusal := inner.accepts(part)) is not None:
-            raise MemoryError(refusal)
+        if inner.accepts(part) is not None:
+            raise MemoryBudgetError(
+                f"The hard margin has about {part.n} samples close to it, more than this solver can look at together. "
+                "Train on fewer samples, or allow a soft margin."
+            )
         inner_state = inner.init(part, state.workspace, None)
         progress = inner.step(inner_state, tol, clock)
         while not progress.is_final and not progress.gap <= min(tol, 1e-9):
             progress = inner.step(inner_state, tol, clock)
-        found = inner.finish(inner_state, tol)
-        state.beta = np.zeros(problem.n)
-        state.beta[working] = found.beta
-        if not np.isfinite(progress.gap):
-            return Progress(np.inf, is_final=True, is_infeasible=True)
+        return inner.finish(inner_state, tol).beta
 
-        z = problem.y * (self._scores(state, found.w) + found.b)
-        z[problem.cost == 0] = np.inf
-        closest = float(z.min())
-        outside = np.ones(problem.n, dtype=bool)
-        outside[working] = False
-        intruders = np.flatnonzero(outside & (z < 1.0 - 1e-12))
-        if len(intruders) == 0:
-            return Progress(progress.gap, is_final=True)
-        keep = working[(found.beta != 0) | (z[working] < 1.0 + 0.1)]
-        state.working = np.union1d(keep, _worst_of_each_class(problem, z, intruders, state.batch))
-        gap = 1.0 / closest**2 - 1.0 if closest > 0 else np.inf
-        return Progress(max(gap, progress.gap))
-
-    def _scores(self, state: _State, w: Floats) -> Floats:
+    @staticmethod
+    def _scores(state: _State, w: Floats) -> Floats:
         problem = state.problem
         if problem.is_linear:
             return problem.decision(w)
         used = np.flatnonzero(w)
-        return w[used] @ state.workspace.rows.get(state.working[used])
+        return np.asarray(w[used] @ state.workspace.rows.get(state.solved[used]))
 
     def finish(self, state: _State, tol: float) -> Candidate:
-        """The working set's solution as a candidate for the whole problem."""
-        beta = np.zeros(state.problem.n) if state.beta is None else state.beta
+        """The working set's solution, with its last digits, as a candidate for the whole problem."""
+        if not state.beta.any():
+            return to_candidate(state.problem, state.beta)
+        part = restrict(state.problem, state.solved)
+        beta = np.zeros(state.problem.n)
+        beta[state.solved] = refine(part, to_candidate(part, state.beta[state.solved])).beta
         return to_candidate(state.problem, beta)
 
 
@@ -118,16 +151,29 @@ def restrict(problem: Problem, samples: Indices) -> Problem:
     return replace(problem, rows=rows, y=problem.y[samples], cost=problem.cost[samples])
 
 
+def _as_weights(alpha: Floats, group: Indices) -> Floats:
+    """α scaled to one in each group; where a group has none its first sample takes it all."""
+    weights = alpha.copy()
+    for g in range(int(group.max()) + 1):
+        own = np.flatnonzero(group == g)
+        total = float(weights[own].sum())
+        if total > 0:
+            weights[own] /= total
+        else:
+            weights[own[0]] = 1.0
+    return weights
+
+
 def _first_working_set(problem: Problem, batch: int) -> Indices:
     """Along the line between the class means, the samples of each class that come furthest; a fixed choice for kernels."""
     on = problem.present
-    if problem.is_linear:
-        y = np.zeros(problem.n)
-        y[on] = problem.y[on]
-        direction = problem.combine(np.where(y > 0, 1.0 / (y > 0).sum(), 0.0) - np.where(y < 0, 1.0 / (y < 0).sum(), 0.0))
-        z = problem.y * problem.decision(direction)
-        return _worst_of_each_class(problem, z, on, batch)
-    return _worst_of_each_class(problem, np.random.default_rng(0).random(problem.n), on, batch)
+    if not problem.is_linear:
+        return _worst_of_each_class(problem, np.random.default_rng(0).random(problem.n), on, batch)
+    means = np.zeros(problem.n)
+    for label in (-1.0, 1.0):
+        own = on[problem.y[on] == label]
+        means[own] = label / len(own)
+    return _worst_of_each_class(problem, problem.y * problem.decision(problem.combine(means)), on, batch)
 
 
 def _worst_of_each_class(problem: Problem, z: Floats, among: Indices, count: int) -> Indices:

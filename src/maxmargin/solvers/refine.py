@@ -14,7 +14,7 @@ import scipy.linalg
 from maxmargin.core.certificate import certify
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
-from maxmargin.core.solution import Candidate
+from maxmargin.core.candidate import Candidate
 from maxmargin.typing import Floats, Indices
 
 MAX_FREE = 1200

@@ -17,7 +17,7 @@ SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
 )
 
 
-def solver_from_name(solver: str | Solver) -> Solver:
+def solver_from_name(solver: str | Solver | Auto) -> Solver | Auto:
     """A solver by its name in the registry, "auto", or a `Solver` object as it is.
 
     Examples
@@ -25,7 +25,7 @@ def solver_from_name(solver: str | Solver) -> Solver:
     >>> solver_from_name("interior_point")
     InteriorPoint(form='auto')
     """
-    if isinstance(solver, Solver):
+    if isinstance(solver, Solver | Auto):
         return solver
     if solver == "auto":
         return Auto()

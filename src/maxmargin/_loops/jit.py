@@ -1,0 +1,26 @@
+"""The one decorator for compiled loops.
+
+``MAXMARGIN_JIT=0`` in the environment runs the same source as plain Python: for debuggers, coverage and tests.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+REASSOCIATE = {"reassoc", "contract", "nsz"}
+"""Sums may be reordered; NaN and infinities keep their meaning."""
+
+
+def loop(function: F) -> F:
+    """Compile a loop without the GIL; kept in a disk cache where one can be written."""
+    if os.environ.get("MAXMARGIN_JIT", "1") == "0":
+        return function
+    import numba
+
+    options = {"nogil": True, "fastmath": REASSOCIATE, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # nowhere to write the cache
+        return numba.njit(**options)(function)  # type: ignore[no-any-return]

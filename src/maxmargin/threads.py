@@ -1,0 +1,57 @@
+"""One BLAS thread at a time, for whoever asks: the one guard of a setting that belongs to the whole process.
+
+Small matrix products lose more to waking a second thread than they gain, and their bits depend on the number of threads. Under
+the guard every product runs on one thread; whoever has enough work for more starts threads of its own above it.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+_lock = threading.Lock()
+_holders = 0
+_limiter: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread until the last of all concurrent holders leaves.
+
+    Examples
+    --------
+    >>> with one_blas_thread():
+    ...     pass
+    """
+    _enter()
+    try:
+        yield
+    finally:
+        _leave()
+
+
+@lru_cache(maxsize=1)
+def _controller() -> Any:
+    """The BLAS libraries of this process, found once (a scan of all loaded libraries takes milliseconds)."""
+    import scipy.linalg  # noqa: F401  (SciPy brings a BLAS of its own: it must be loaded to be found)
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _enter() -> None:
+    global _holders, _limiter
+    with _lock:
+        _holders += 1
+        if _holders == 1:
+            _limiter = _controller().limit(limits=1, user_api="blas")
+
+
+def _leave() -> None:
+    global _holders, _limiter
+    with _lock:
+        _holders -= 1
+        if _holders == 0:
+            _limiter.restore_original_limits()
+            _limiter = None
