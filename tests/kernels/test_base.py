@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import strategies as st
-from tests.kernels import draws
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import RBF, Custom, FeatureMap, Linear, Polynomial, Precomputed, Sigmoid, interactions
+from tests.kernels import draws
 
 KERNELS = [Linear(), Polynomial(3, 0.5, 1.0), RBF(0.5), Sigmoid(0.5, 1.0), FeatureMap(interactions), Custom(np.matmul)]
 NAMED = KERNELS[:5]

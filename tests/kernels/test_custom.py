@@ -3,10 +3,10 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.kernels import draws, twins
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import Custom
+from tests.kernels import draws, twins
 
 
 def product(X, Z):

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.kernels import draws, twins
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import FeatureMap, Polynomial, interactions
+from tests.kernels import draws, twins
 
 
 def with_squares(X):

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.kernels import draws
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import Linear
 from maxmargin.kernels.inner import distinct, inner_products, require_finite, squared_norms
+from tests.kernels import draws
 
 
 @pytest.mark.parametrize("d", [40, 6000])

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.kernels import draws
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import interactions
+from tests.kernels import draws
 
 
 @draws.given(draws.pairs())

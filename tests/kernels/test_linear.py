@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import linear_kernel
-from tests.kernels import draws, twins
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import Linear
+from tests.kernels import draws, twins
 
 
 @draws.given(draws.pairs(), st.sampled_from([None, np.float32, np.float64]))

@@ -3,10 +3,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import strategies as st
 from sklearn.svm import SVC
-from tests.kernels import draws
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import RBF, Custom, FeatureMap, Linear, Polynomial, Precomputed, Sigmoid, interactions
+from tests.kernels import draws
 
 
 def scale(X, sample_weight=None):

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.kernels import draws
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import Linear, Precomputed
+from tests.kernels import draws
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((7, 3))

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from tests.kernels import draws
 
 from maxmargin.errors import MemoryBudgetError
 from maxmargin.kernels import Linear, Precomputed
+from tests.kernels import draws
 
 
 @draws.given(draws.values(7, 7, scale=1.0))

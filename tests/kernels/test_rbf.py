@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
-from tests.kernels import draws, twins
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import RBF
 from maxmargin.kernels.rbf import MAX_FLOAT32_ERROR
+from tests.kernels import draws, twins
 
 
 def radius(X, Z, centred):

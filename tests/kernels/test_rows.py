@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import strategies as st
-from tests.kernels import draws
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import RBF, Custom, KernelRows, Linear, Precomputed
+from tests.kernels import draws
 
 N = 12
 X = np.random.default_rng(0).standard_normal((N, 3))

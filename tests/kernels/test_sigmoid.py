@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import sigmoid_kernel
-from tests.kernels import draws, twins
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import Sigmoid
+from tests.kernels import draws, twins
 
 
 @draws.given(draws.pairs(scale=1.0), st.sampled_from([0.0, 0.1, 2.0]), st.sampled_from([-1.0, 0.0, 1.0]))

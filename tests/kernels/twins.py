@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+
 from tests.kernels.draws import dense
 
 

@@ -1,0 +1,1 @@
+"""Questions about a problem and its solution: separability, bounds."""

@@ -4,15 +4,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-import scipy.sparse as sp
 
-from maxmargin.typing import Floats, Matrix
-
-
-def dense_row(X: Matrix, j: int) -> Floats:
-    """Row j of a dense or sparse matrix as a float64 vector."""
-    row = X[[j]]
-    return np.asarray(row.toarray() if sp.issparse(row) else row, dtype=np.float64).ravel()
+from maxmargin.typing import Floats
 
 
 def exact_score(w: Floats, b: float, x: Floats) -> Fraction:

@@ -14,7 +14,6 @@
 from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from maxmargin.analysis.exact import exact_score, solve_exactly
@@ -22,6 +21,7 @@ from maxmargin.analysis.witness import NotSeparable, Separable, Undecided, margi
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Bias, Problem
+from maxmargin.core.products import dense_rows
 from maxmargin.core.solution import Solution, Status
 from maxmargin.solvers import Budget, solve
 from maxmargin.typing import Floats, Indices
@@ -109,7 +109,7 @@ def _kernel_verdict(problem: Problem, weights: Floats) -> Verdict:
 
 def _zoom(problem: Problem, samples: Indices) -> Candidate | NotSeparable | None:
     """A hyperplane that separates these samples exactly, or weights that show that none does; None if neither was found."""
-    X, y = _points(problem, samples), problem.y[samples]
+    X, y = dense_rows(problem.X, problem.row(samples)), problem.y[samples]
     is_free = problem.bias.is_free
     centre = X.mean(axis=0) if is_free else np.zeros(X.shape[1])
     spread = np.abs(X - centre).max(axis=0, initial=0.0)
@@ -155,29 +155,24 @@ def _widest(A: Floats, offset: Floats) -> tuple[Floats, Floats] | None:
 
 def _exact_overlap(problem: Problem, samples: Indices, X: Floats, weights: Floats) -> NotSeparable | None:
     """The common point of the two hulls that these weights suggest, with weights that are exactly right."""
-    support = np.flatnonzero(weights > 1e-11)
-    if len(support) == 0:
-        return None
-    y = problem.y[samples[support]]
-    full = np.zeros(problem.n)
-    full[samples[support]] = weights[support]
-    if problem.bias.is_free and len(np.unique(y)) < 2:
-        return None
-    full = hull_weights(problem, full)
-    if len(support) > MAX_EXACT:
-        bound = margin_bound(problem, full)
-        return NotSeparable(full, bound, problem) if bound <= 1e-9 * _size(problem) else None
-    sums = np.array([y > 0, y < 0] if problem.bias.is_free else [y != 0], dtype=np.float64)
-    A = np.vstack([(X[support] * y[:, None]).T, sums])
-    exact = solve_exactly(A, [0] * X.shape[1] + [1] * len(sums), full[samples[support]])
-    if exact is None or min(exact) < 0:
-        return None
-    named = {int(samples[k]): value for k, value in zip(support, exact, strict=True) if value > 0}
-    rounded = np.zeros(problem.n)
-    rounded[list(named)] = [float(value) for value in named.values()]
-    return NotSeparable(rounded, 0.0, problem, named)
-
-
-def _points(problem: Problem, samples: Indices) -> Floats:
-    X = problem.X[samples if problem.rows is None else problem.rows[samples]]
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    y = problem.y[samples]
+    for threshold in (0.0, 1e-11):  # a weight may be tiny and needed, or tiny and noise
+        support = np.flatnonzero(weights > threshold)
+        labels = y[support]
+        if len(support) == 0 or (problem.bias.is_free and len(np.unique(labels)) < 2):
+            continue
+        guess = np.zeros(problem.n)
+        guess[samples[support]] = weights[support]
+        guess = hull_weights(problem, guess)
+        if len(support) > MAX_EXACT:
+            bound = margin_bound(problem, guess)
+            return NotSeparable(guess, bound, problem) if bound <= 1e-9 * _size(problem) else None
+        sums = np.array([labels > 0, labels < 0] if problem.bias.is_free else [labels != 0], dtype=np.float64)
+        A = np.vstack([(X[support] * labels[:, None]).T, sums])
+        exact = solve_exactly(A, [0] * X.shape[1] + [1] * len(sums), guess[samples[support]])
+        if exact is not None and min(exact) >= 0:
+            named = {int(samples[k]): value for k, value in zip(support, exact, strict=True) if value > 0}
+            rounded = np.zeros(problem.n)
+            rounded[list(named)] = [float(value) for value in named.values()]
+            return NotSeparable(rounded, 0.0, problem, named)
+    return None

@@ -14,9 +14,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from maxmargin.analysis.exact import dense_row, exact_score
+from maxmargin.analysis.exact import exact_score
 from maxmargin.core.problem import Problem
-from maxmargin.core.products import float64_blocks
+from maxmargin.core.products import dense_rows, float64_blocks
 from maxmargin.typing import Floats
 
 EPS = float(np.finfo(np.float64).eps)
@@ -73,7 +73,7 @@ class Separable:
             slack = y * (f[on] + self.b) - 4 * EPS * (len(used) + 8) * (size[on] + abs(self.b))
             holds = bool((slack > 0).all())
             return Check(holds, False, _separable_sentence(holds, "beyond the rounding of float64", len(on)))
-        rows = on if problem.rows is None else problem.rows[on]
+        rows = problem.row(on)
         weight = np.abs(self.w)
         for at, block in float64_blocks(problem.X, None if len(rows) == problem.X.shape[0] else rows):
             F = block @ self.w + self.b
@@ -83,7 +83,7 @@ class Separable:
             if (z < -bound).any():
                 return Check(False, True, _separable_sentence(False, "exactly", len(on)))
             for j in np.flatnonzero(z <= bound):
-                if not exact_score(self.w, self.b, dense_row(block, int(j))) * int(y[at][j]) > 0:
+                if not exact_score(self.w, self.b, dense_rows(block, np.array([j]))[0]) * int(y[at][j]) > 0:
                     return Check(False, True, _separable_sentence(False, "exactly", len(on)))
         return Check(True, True, _separable_sentence(True, "exactly", len(on)))
 
@@ -119,7 +119,7 @@ class NotSeparable:
         """Verify the identity: in rational arithmetic where the exact weights are at hand, else its residual in float64."""
         if self.exact is None:
             bound = margin_bound(self.problem, self.weights)
-            holds = bool((self.weights >= 0).all()) and bound <= self.margin_bound * (1 + 1e-6) + np.finfo(float).tiny
+            holds = bool((self.weights >= 0).all() and bound <= self.margin_bound * (1 + 1e-6) + np.finfo(float).tiny)
             return Check(holds, False, f"In float64: the weights prove that no margin exceeds {bound:.2g}.")
         problem = self.problem
         sums = {-1: Fraction(0), 1: Fraction(0)}
@@ -127,13 +127,15 @@ class NotSeparable:
         for j, weight in self.exact.items():
             label = int(problem.y[j])
             sums[label] += weight
-            x = dense_row(problem.X, j if problem.rows is None else int(problem.rows[j]))
+            x = dense_rows(problem.X, problem.row(np.array([j])))[0]
             for k in np.flatnonzero(x):
                 total[int(k)] = total.get(int(k), Fraction(0)) + label * weight * Fraction(float(x[k]))
         normalised = sums[1] == sums[-1] == 1 if problem.bias.kind != "none" else sums[1] + sums[-1] == 1
         holds = normalised and min(self.exact.values()) >= 0 and not any(total.values())
         word = "holds" if holds else "FAILS"
-        return Check(holds, True, f"Exactly: the identity {word} for {len(self.exact)} samples, in rational arithmetic.")
+        return Check(
+            holds, True, f"Exactly: the identity {word} for {len(self.exact)} samples, in rational arithmetic."
+        )
 
     def __str__(self) -> str:
         count = int((self.weights > 0).sum())

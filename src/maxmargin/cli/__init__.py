@@ -1,0 +1,5 @@
+"""The command line: ``maxmargin demo``, ``maxmargin info``."""
+
+from maxmargin.cli.app import main
+
+__all__ = ["main"]

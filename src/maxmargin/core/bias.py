@@ -1,8 +1,8 @@
 """The best bias for given scores: the argmin over b of Σ_j c_j ℓ(y_j (f_j + b)), an interval.
 
-    hinge          piecewise linear: the interval where the slope changes sign           one sort
-    squared hinge  piecewise quadratic: the root of the piecewise linear slope           one sort
-    hard margin    the b between the two classes that makes both margins equal           two extremes
+hinge          piecewise linear: the interval where the slope changes sign           one sort
+squared hinge  piecewise quadratic: the root of the piecewise linear slope           one sort
+hard margin    the b between the two classes that makes both margins equal           two extremes
 """
 
 from typing import NamedTuple

@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.core.candidate import Candidate
 from maxmargin.core.dual import make_feasible
 from maxmargin.core.problem import Problem
-from maxmargin.core.candidate import Candidate
 from maxmargin.errors import NotSupportedError
 from maxmargin.typing import Floats
 
 TINY = float(np.finfo(np.float64).tiny)
+EPS = float(np.finfo(np.float64).eps)
 
 
 class Groups(NamedTuple):
@@ -95,9 +96,7 @@ class Certificate:
             )
         lead = "Optimal to rounding" if self.relative_gap <= 1e-12 else "Certified"
         trust = " if the kernel is positive semi-definite" if self.assumed_psd else ""
-        return (
-            f"{lead}{trust}: the objective {self.primal:.7g} is proved to be within a relative {gap} of the best possible."
-        )
+        return f"{lead}{trust}: the objective {self.primal:.7g} is proved to be within a relative {gap} of the best possible."
 
     def _margin_sentence(self) -> str:
         if not math.isfinite(self.margin):
@@ -126,21 +125,22 @@ def certify(problem: Problem, candidate: Candidate) -> Certificate:
         raise NotSupportedError(f"The problem has no bias, but the candidate has b = {candidate.b!r}.")
     on = problem.present
     beta = make_feasible(problem, candidate.beta)
-    beta = _into_domain(problem, beta)
     w, b = candidate.w, candidate.b
     f = problem.decision(w)
     z = problem.y * (f + b)
     closest = float(z[on].min())
-    f_beta = f if problem.is_linear or np.array_equal(w, beta) else problem.decision(beta)
+    image = f if not problem.is_linear and np.array_equal(w, beta) else problem.image(beta)
+    if problem.is_linear and (shrink := problem.penalty.shrink(image)) < 1.0:  # L1: ‖w(β)‖_∞ ≤ 1, as computed
+        beta, image = beta * (shrink * (1.0 - EPS)), image * (shrink * (1.0 - EPS))
     alpha = beta * problem.y
     norm = math.sqrt(max(problem.norm2(w, f), 0.0))
-    dual = problem.dual_from(beta, None if problem.is_linear else f_beta)
+    dual = problem.dual_from(beta, image)
     if problem.is_hard and closest > 0:
         w, b, f, z = w / closest, b / closest, f / closest, np.maximum(z / closest, 1.0)
         primal = problem.regularizer(w, b, f)
     else:
         primal = problem.primal_from(w, b, f)
-    apart = problem.residual(w, b, f, beta, f_beta)
+    apart = problem.residual(w, b, f, beta, image)
     if math.isfinite(primal):
         m = 1.0 - z[on]
         gap = float(problem.loss.residual(m, alpha[on], problem.cost[on]).sum()) + apart
@@ -156,7 +156,7 @@ def certify(problem: Problem, candidate: Candidate) -> Certificate:
         groups=count_groups(problem, alpha),
         margin=closest / norm if norm > 0 else math.nan,
         distance=math.sqrt(2.0 * apart) if problem.penalty.strongly_convex else math.nan,
-        convex=problem.kernel.psd is not False and _looks_psd(problem, beta, f_beta),
+        convex=problem.kernel.psd is not False and _looks_psd(problem, beta, image),
         assumed_psd=problem.kernel.psd is None,
     )
 
@@ -172,18 +172,8 @@ def count_groups(problem: Problem, alpha: Floats) -> Groups:
     return Groups(int(outside.sum()), int((~outside & ~inside).sum()), int((inside & ~outside).sum()))
 
 
-def _into_domain(problem: Problem, beta: Floats) -> Floats:
-    """Shrink β until Ω*(w(β)) is finite: nothing to do for L2; for L1 until ‖w(β)‖_∞ ≤ 1 holds as computed."""
-    slack = 1.0
-    while problem.is_linear and (shrink := problem.penalty.shrink(problem.augmented_dual(beta))) < 1.0:
-        slack -= np.finfo(np.float64).eps
-        beta = beta * (shrink * slack)
-    return beta
-
-
-def _looks_psd(problem: Problem, beta: Floats, f_beta: Floats) -> bool:
+def _looks_psd(problem: Problem, beta: Floats, image: Floats) -> bool:
     """False where βᵀKβ is negative beyond rounding: the kernel betrays itself."""
     if problem.is_linear:
         return True
-    scale = float(np.abs(beta) @ np.abs(f_beta))
-    return problem.norm2(beta, f_beta) >= -1e-9 * scale
+    return problem.norm2(beta, image) >= -1e-9 * float(np.abs(beta) @ np.abs(image))

@@ -110,7 +110,7 @@ class Halfspace:
         unit, _ = self._scaled("projection")
         X = self._rows(X)
         away = _affine(X, unit.w, unit.b) / (unit.length * unit.length)
-        dense = X.toarray() if sp.issparse(X) else X  # type: ignore[attr-defined]
+        dense = X.toarray() if sp.issparse(X) else X
         return np.asarray(dense - np.outer(away, unit.w), dtype=np.float64)
 
     def normalized(self) -> "Halfspace":
@@ -151,7 +151,7 @@ class Halfspace:
 
     def _rows(self, X: Matrix) -> Matrix:
         """X as a CSR or dense matrix of floats with d columns."""
-        X = X.tocsr() if sp.issparse(X) else np.asarray(X)  # type: ignore[attr-defined]
+        X = X.tocsr() if sp.issparse(X) else np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.w.size or X.dtype.kind not in "biuf":
             raise InvalidInputError(
                 f"X has shape {X.shape} and type {X.dtype} where numbers of shape (n, {self.w.size}) are wanted. One "

@@ -16,7 +16,7 @@ from maxmargin.core import products
 from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.penalties import L1, L2, Penalty
 from maxmargin.errors import InvalidInputError, NotSupportedError
-from maxmargin.kernels import Kernel, Linear
+from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.typing import Floats, Indices, Matrix
 
 
@@ -107,7 +107,9 @@ class Problem:
             raise InvalidInputError("cost must be ≥ 0 for each sample; 0 leaves a sample out.")
         for label in (-1.0, 1.0):
             if not (present & (self.y == label)).any():
-                raise InvalidInputError(f"No sample with label {label:+.0f} has a positive cost; two classes are needed.")
+                raise InvalidInputError(
+                    f"No sample with label {label:+.0f} has a positive cost; two classes are needed."
+                )
         infinite = np.isinf(self.cost[present])
         if infinite.any() and not infinite.all():
             raise InvalidInputError("Costs must be all finite (soft margin) or all infinite (hard margin), not mixed.")
@@ -159,11 +161,15 @@ class Problem:
 
     def diag(self) -> Floats:
         """k(x_j, x_j) for each sample."""
-        return self.kernel.diag(self.X if self.rows is None else self.X[self.rows])
+        if self.rows is None or isinstance(self.kernel, Precomputed):
+            return np.asarray(
+                self.kernel.diag(self.X)[slice(None) if self.rows is None else self.rows], dtype=np.float64
+            )
+        return np.asarray(self.kernel.diag(self.X[self.rows]), dtype=np.float64)
 
     def gram(self, i: Indices, j: Indices) -> Floats:
         """The block K[i, j] in float64; i and j number the samples."""
-        return self.kernel.between(self.X, self._row(i), self._row(j), dtype=np.float64)  # type: ignore[return-value]
+        return np.asarray(self.kernel.between(self.X, self.row(i), self.row(j), dtype=np.float64), dtype=np.float64)
 
     def gram_times(self, j: Indices, v: Floats) -> Floats:
         """K[:, j] v in float64, in blocks of bounded size."""
@@ -175,7 +181,8 @@ class Problem:
                 f[i] = self.gram(i, j) @ v
         return f
 
-    def _row(self, i: Indices) -> Indices:
+    def row(self, i: Indices) -> Indices:
+        """The rows of X that hold samples i."""
         return i if self.rows is None else self.rows[i]
 
     # -- the objective -------------------------------------------------------------------------------------------
@@ -188,10 +195,9 @@ class Problem:
         """P(w, b), given f = `decision(w)`."""
         on = self.present
         z = self.y[on] * (f[on] + b)
-        if self.is_hard:
-            losses = 0.0 if z.min() >= 1 else np.inf
-        else:
-            losses = float(self.cost[on] @ self.loss.value(z))
+        if self.is_hard and z.min() < 1:
+            return np.inf
+        losses = 0.0 if self.is_hard else float(self.cost[on] @ self.loss.value(z))
         return self.regularizer(w, b, f) + losses
 
     def regularizer(self, w: Floats, b: float, f: Floats) -> float:
@@ -202,15 +208,26 @@ class Problem:
 
     def dual(self, beta: Floats) -> float:
         """D(β); the caller sees to it that β lies in the box and, with a free bias, sums to zero."""
-        return self.dual_from(beta, None if self.is_linear else self.decision(beta))
+        return self.dual_from(beta, self.image(beta))
 
-    def dual_from(self, beta: Floats, f_beta: Floats | None) -> float:
-        """D(β), given, for a kernel, the scores Kβ."""
+    def image(self, beta: Floats) -> Floats:
+        """What a dual point makes: for a linear problem w(β) with its bias coordinate, for a kernel the scores Kβ."""
+        return self.augmented_dual(beta) if self.is_linear else self.decision(beta)
+
+    def dual_from(self, beta: Floats, image: Floats) -> float:
+        """D(β), given its `image`."""
         alpha = beta * self.y
         gain = float(alpha.sum() - self.loss.dual_penalty(alpha, self.cost).sum())
-        if f_beta is None:
-            return gain - self.penalty.conjugate(self.augmented_dual(beta))
-        return gain - 0.5 * (self.norm2(beta, f_beta) + (self.bias.scale * float(beta.sum())) ** 2)
+        if self.is_linear:
+            return gain - self.penalty.conjugate(image)
+        return gain - 0.5 * (self.norm2(beta, image) + (self.bias.scale * float(beta.sum())) ** 2)
+
+    def residual(self, w: Floats, b: float, f: Floats, beta: Floats, image: Floats) -> float:
+        """Ω(w) + Ω*(w(β)) − ⟨w, w(β)⟩ ≥ 0 without cancellation (½‖w − w(β)‖² for L2), given f and β's `image`."""
+        if self.is_linear:
+            return self.penalty.residual(self.augmented(w, b), image)
+        constant = self._constant_weight(b) - self.bias.scale * float(beta.sum())
+        return 0.5 * (max(self.norm2(w - beta, f - image), 0.0) + constant**2)
 
     def augmented(self, w: Floats, b: float) -> Floats:
         """The penalised weights: w, and b/s behind it where the bias is the weight of a constant feature s."""
@@ -220,13 +237,6 @@ class Problem:
         """w(β), and sΣβ behind it where the bias is the weight of a constant feature s."""
         w = self.combine(beta)
         return np.append(w, self.bias.scale * float(beta.sum())) if self.bias.kind == "penalized" else w
-
-    def residual(self, w: Floats, b: float, f: Floats, beta: Floats, f_beta: Floats) -> float:
-        """Ω(w) + Ω*(w(β)) − ⟨w, w(β)⟩ ≥ 0 without cancellation: ½‖w − w(β)‖² for L2."""
-        if self.is_linear:
-            return self.penalty.residual(self.augmented(w, b), self.augmented_dual(beta))
-        constant = self._constant_weight(b) - self.bias.scale * float(beta.sum())
-        return 0.5 * (max(self.norm2(w - beta, f - f_beta), 0.0) + constant**2)
 
     def _constant_weight(self, b: float) -> float:
         return b / self.bias.scale if self.bias.kind == "penalized" else 0.0

@@ -7,6 +7,7 @@ through in blocks of at most 32 MB, converted one at a time.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,3 +50,9 @@ def float64_blocks(X: Matrix, rows: Indices | None = None) -> Iterator[tuple[sli
         at = slice(start, min(start + step, n))
         block = X[at] if rows is None else X[rows[at]]
         yield at, block.astype(np.float64, copy=False)
+
+
+def dense_rows(X: Matrix, rows: Indices | slice = slice(None)) -> Floats:
+    """Some rows as a dense float64 array: for a handful of samples."""
+    chosen: Any = X[rows]
+    return np.asarray(chosen.toarray() if sp.issparse(chosen) else chosen, dtype=np.float64)

@@ -26,10 +26,10 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from maxmargin.core.bias import best_bias
+from maxmargin.core.candidate import Candidate
 from maxmargin.core.dual import make_feasible
 from maxmargin.core.losses import SquaredHinge
 from maxmargin.core.problem import Problem
-from maxmargin.core.candidate import Candidate
 from maxmargin.typing import Floats, Indices, Matrix
 
 MAX_FACTOR = 4000
@@ -48,10 +48,13 @@ class ConeProgram:
     beta: Callable[[Floats, Floats], Floats]
 
 
-def to_candidate(problem: Problem, beta: Floats) -> Candidate:
-    """The model that a dual point stands for: w(β), its best bias, and for the hard margin both scaled to min yF = 1."""
+def to_candidate(problem: Problem, beta: Floats, w: Floats | None = None) -> Candidate:
+    """The model that a dual point stands for: w(β), its best bias, and for the hard margin both scaled to min yF = 1.
+
+    `w` may be given where it is known better than the sum Σβ_jφ(x_j) can tell: large β that cancel lose digits there.
+    """
     beta = make_feasible(problem, beta)
-    w = problem.combine(beta)
+    w = problem.combine(beta) if w is None else w
     f = problem.decision(w)
     b = best_bias(problem, beta, f).middle
     if problem.is_hard:
@@ -92,13 +95,14 @@ class Features:
 
 
 def to_hulls(problem: Problem) -> tuple[Floats, Indices]:
-    """(Q, group) of the hard margin as the nearest points of hulls: min ½αᵀQα, each group's α summing to one.
+    """(V, group) of the hard margin as the nearest points of hulls: min ½‖Σ α_j v_j‖², each group's α summing to one.
 
-    Two groups, the classes, where the bias is free (K is then centred, which changes nothing but the rounding); else one.
+    Two groups, the classes, where the bias is free; else one. All samples must count.
     """
-    K = _gram_with_bias(problem, np.arange(problem.n))
+    Phi = to_features(problem, 1.0).Phi
+    Phi = Phi.toarray() if sp.issparse(Phi) else Phi
     group = (problem.y < 0).astype(np.intp) if problem.bias.is_free else np.zeros(problem.n, dtype=np.intp)
-    return K * np.outer(problem.y, problem.y), group
+    return Phi * problem.y[:, None], group
 
 
 def to_features(problem: Problem, unit: float | None = None) -> Features:
@@ -109,20 +113,32 @@ def to_features(problem: Problem, unit: float | None = None) -> Features:
     """
     on = problem.present
     n, d = len(on), problem.X.shape[1]
-    if problem.is_linear and (d <= n or n > MAX_FACTOR):
-        Phi = problem.X[on if problem.rows is None else problem.rows[on]].astype(np.float64)
+    if keeps_columns(problem):
+        Phi: Any = problem.X[problem.row(on)].astype(np.float64)
         is_sparse = sp.issparse(Phi) and Phi.nnz < 0.3 * n * d
         Phi = sp.csr_array(Phi) if is_sparse else np.asarray(Phi.toarray() if sp.issparse(Phi) else Phi)
         if problem.bias.kind == "penalized":
-            constant = np.full((n, 1), problem.bias.scale)
+            constant: Any = np.full((n, 1), problem.bias.scale)
             Phi = sp.hstack([Phi, constant], format="csr") if is_sparse else np.hstack([Phi, constant])
         elif problem.bias.is_free and not is_sparse:
             Phi = Phi - Phi.mean(axis=0)
     else:
-        Phi, is_sparse = _factor(_gram_with_bias(problem, on)), False
+        K = problem.gram(on, on)
+        if problem.bias.kind == "penalized":
+            K += problem.bias.scale**2
+        elif problem.bias.is_free:
+            means = K.mean(axis=0)
+            K += means.mean() - means[:, None] - means[None, :]
+        Phi, is_sparse = _factor(0.5 * (K + K.T)), False
     if unit is None:
         unit = _typical(np.sqrt(Phi.multiply(Phi).sum(1)) if is_sparse else np.linalg.norm(Phi, axis=1))
     return Features(Phi / unit, problem.y[on], unit)
+
+
+def keeps_columns(problem: Problem) -> bool:
+    """Whether the features are the data's own columns, so that a vector over them is the weights w."""
+    n = len(problem.present)
+    return problem.is_linear and (problem.X.shape[1] <= n or n > MAX_FACTOR)
 
 
 def to_primal(problem: Problem, units: Units | None = None) -> ConeProgram:
@@ -133,7 +149,7 @@ def to_primal(problem: Problem, units: Units | None = None) -> ConeProgram:
     bias_column = sp.csr_array(y[:, None]) if problem.bias.is_free else sp.csr_array((n, 0))
     n_bias = bias_column.shape[1]
     if problem.is_hard:
-        A = -sp.hstack([YPhi, bias_column, np.full((n, 1), -1.0)])
+        A = -sp.hstack([YPhi, bias_column, sp.csr_array(np.full((n, 1), -1.0))])
         P = _diagonal(np.ones(n_weights), np.zeros(n_bias + 1))
         q = np.concatenate([np.zeros(n_weights + n_bias), [-1.0]])
         return ConeProgram(P, q, sp.csc_array(A), np.zeros(n), 0, lambda x, z: _spread(problem, y * z[:n]))
@@ -163,7 +179,9 @@ def to_dual(problem: Problem, units: Units | None = None) -> ConeProgram:
         n_equalities = n_weights + len(balance) + 1
         b = np.concatenate([np.zeros(n_equalities - 1), [1.0], np.zeros(n)])
         P = _diagonal(np.zeros(n), np.ones(n_weights))
-        return ConeProgram(P, np.zeros(n + n_weights), sp.csc_array(A), b, n_equalities, lambda x, z: _spread(problem, y * x[:n]))
+        return ConeProgram(
+            P, np.zeros(n + n_weights), sp.csc_array(A), b, n_equalities, lambda x, z: _spread(problem, y * x[:n])
+        )
 
     top, cost = _costs(problem, features.unit, units)
     length = max(1.0, top)  # u grows with the costs
@@ -183,17 +201,6 @@ def _costs(problem: Problem, length: float, units: Units | None) -> tuple[float,
     cost = problem.cost[problem.present]
     alpha = float(cost.max()) if units is None else units.alpha
     return alpha * length**2, cost / alpha
-
-
-def _gram_with_bias(problem: Problem, samples: Indices) -> Floats:
-    """K, symmetric to the last bit, with a penalised bias added or, for a free one, centred."""
-    K = problem.gram(samples, samples)
-    if problem.bias.kind == "penalized":
-        K += problem.bias.scale**2
-    elif problem.bias.is_free:
-        means = K.mean(axis=0)
-        K += means.mean() - means[:, None] - means[None, :]
-    return 0.5 * (K + K.T)
 
 
 def _factor(K: Floats) -> Floats:

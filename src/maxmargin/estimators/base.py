@@ -58,11 +58,15 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             )
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         if (weights < 0).any():
-            raise InvalidInputError(f"Negative values in sample_weight: {weights.min()!r}. Use 0 to leave a sample out.")
+            raise InvalidInputError(
+                f"Negative values in sample_weight: {weights.min()!r}. Use 0 to leave a sample out."
+            )
         total = np.bincount(labels, weights=weights, minlength=len(classes))
         if (total <= 0).any():
             name = classes[int(np.argmin(total))]
-            raise InvalidInputError(f"Class {name!r} has no sample with a positive sample_weight; remove it or weigh it.")
+            raise InvalidInputError(
+                f"Class {name!r} has no sample with a positive sample_weight; remove it or weigh it."
+            )
         self.classes_ = classes
         return X, labels.astype(np.intp), weights
 

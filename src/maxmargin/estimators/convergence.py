@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 from maxmargin.core import Certificate, Status
 
 
-class ConvergenceWarning(_SklearnConvergenceWarning):
+class ConvergenceWarning(_SklearnConvergenceWarning):  # type: ignore[misc]
     """The model is the best found, but its gap is above ``tol``: a budget ran out or progress stalled."""
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.analysis.separability import Separable, Undecided, separability
-from maxmargin.analysis.witness import NotSeparable
+from maxmargin.analysis.separability import separability
+from maxmargin.analysis.witness import NotSeparable, Separable, Undecided
 from maxmargin.core import Bias, Problem, Solution, Status, certify
-from maxmargin.errors import InvalidInputError, NotSeparableError, UndecidedError
+from maxmargin.errors import NotSeparableError, UndecidedError
 from maxmargin.estimators.kernel_machine import KernelClassifier
 from maxmargin.estimators.one_vs_one import Pair
 from maxmargin.kernels import Kernel
@@ -127,11 +127,14 @@ class HardMarginSVC(KernelClassifier):
                 narrow = replace(solution, w=verdict.w, b=verdict.b, status=Status.STALLED)
                 return replace(narrow, certificate=certify(problem, narrow))
             case NotSeparable():
-                raise NotSeparableError(f"{self._between(problem)} {verdict} Use a soft margin, or another kernel.", verdict)
+                raise NotSeparableError(
+                    f"{self._between(problem)} {verdict} Use a soft margin, or another kernel.", verdict
+                )
             case Undecided():
                 raise UndecidedError(f"{verdict} Scale the features, or use a soft margin.", verdict)
 
     def _between(self, problem: Problem) -> str:
         if len(self.classes_) == 2:
-            return f"No hyperplane separates {self.classes_[1]!r} from {self.classes_[0]!r}."
+            negative, positive = self.classes_.tolist()
+            return f"No hyperplane separates {positive!r} from {negative!r}."
         return "No hyperplane separates one of the pairs of classes."

@@ -7,14 +7,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.analysis.separability import Verdict
 from maxmargin.analysis.separability import separability as _separability
-from maxmargin.core import Bias, Certificate, Problem
+from maxmargin.core import Candidate, Certificate, Problem
 from maxmargin.core import certify as _certify
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import Classifier
-
+from maxmargin.estimators.hard_margin import HardMarginSVC
 from maxmargin.estimators.kernel_machine import KernelClassifier
-from maxmargin.estimators.one_vs_one import PerProblem, pairs_of
-from maxmargin.kernels import kernel_from_name
+from maxmargin.estimators.one_vs_one import PerProblem
 
 
 def certify(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Certificate | PerProblem:
@@ -35,27 +33,25 @@ def certify(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Certif
     >>> certify(HardMarginSVC().fit(X, y), X, y).relative_gap < 1e-12
     True
     """
-    if not isinstance(estimator, KernelClassifier):
-        raise InvalidInputError(f"certify takes a fitted maxmargin estimator, got {type(estimator).__name__}.")
-    check_is_fitted(estimator, "support_")
-    probe = type(estimator)(**estimator.get_params(deep=False))
-    X, labels, weights = probe._validated(X, y, sample_weight)
-    if X.shape != estimator.shape_fit_ or not np.array_equal(probe.classes_, estimator.classes_):
-        raise InvalidInputError(
-            f"certify needs the training data: the model was fitted on shape {estimator.shape_fit_} and classes "
-            f"{estimator.classes_}, got {X.shape} and {probe.classes_}."
-        )
-    certificates = [_certify(*pair) for pair in estimator._candidates(X, labels, weights)]
+    certificates = [_certify(*pair) for pair in stored_problems(estimator, X, y, sample_weight)]
     if len(certificates) == 1:
         return certificates[0]
     return PerProblem.of(certificates, int(np.argmax([certificate.relative_gap for certificate in certificates])))
 
 
-class _Reader(Classifier):
-    """Validates data as an estimator does, without training anything."""
-
-    def _fit(self, X: Any, labels: Any, weights: Any) -> None:
-        raise NotImplementedError
+def stored_problems(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list[tuple[Problem, Candidate]]:
+    """Each binary problem of a fitted estimator with the model as it is stored; X and y must be its training data."""
+    if not isinstance(estimator, KernelClassifier):
+        raise InvalidInputError(f"A fitted maxmargin estimator is needed, got {type(estimator).__name__}.")
+    check_is_fitted(estimator, "support_")
+    probe = type(estimator)(**estimator.get_params(deep=False))
+    X, labels, weights = probe._validated(X, y, sample_weight)
+    if X.shape != estimator.shape_fit_ or not np.array_equal(probe.classes_, estimator.classes_):
+        raise InvalidInputError(
+            f"The training data are needed: the model was fitted on shape {estimator.shape_fit_} and classes "
+            f"{estimator.classes_}, got {X.shape} and {probe.classes_}."
+        )
+    return estimator._candidates(X, labels, weights)
 
 
 def separability(
@@ -100,15 +96,8 @@ def separability(
     >>> witness.weights, bool(witness.check())
     (array([0.5, 1. , 0.5]), True)
     """
-    reader = _Reader()
-    X, labels, _ = reader._validated(X, y, None)
-    if len(reader.classes_) != 2:
-        raise InvalidInputError(f"separability is asked of two classes, got {len(reader.classes_)}: {reader.classes_}.")
-    named = kernel_from_name(kernel, degree=degree, gamma=gamma, coef0=coef0)
-    named.check_input(X)
-    pair = pairs_of(labels, 2)[0]
-    bias = Bias.free() if fit_intercept else Bias.none()
-    problem = Problem(X, pair.y, cost=np.full(len(pair.y), np.inf), kernel=named.resolve(X), bias=bias)
-    return _separability(problem)
-
-
+    model = HardMarginSVC(kernel=kernel, degree=degree, gamma=gamma, coef0=coef0, fit_intercept=fit_intercept)
+    X, labels, weights = model._validated(X, y, None)
+    if len(model.classes_) != 2:
+        raise InvalidInputError(f"separability is asked of two classes, got {len(model.classes_)}: {model.classes_}.")
+    return _separability(model._problems(X, labels, weights)[0])

@@ -51,11 +51,8 @@ class KernelClassifier(Classifier):
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
-        kernel = self._named_kernel()
-        kernel.check_input(X)
-        kernel = kernel.resolve(X, sample_weight=weights)
         pairs = pairs_of(labels, len(self.classes_))
-        problems = [self._problem(X, pair, weights[pair.rows], kernel, weights.sum()) for pair in pairs]
+        problems = self._problems(X, labels, weights)
         solutions = []
         for problem in problems:
             solutions.append(self._train(problem))
@@ -63,7 +60,7 @@ class KernelClassifier(Classifier):
                 break
         interrupted = solutions[-1].status is Status.INTERRUPTED
         if len(solutions) == len(problems):
-            self._store(X, labels, pairs, solutions, kernel)
+            self._store(X, labels, pairs, solutions, problems[0].kernel)
         if interrupted:
             raise KeyboardInterrupt
         for solution, certificate in zip(solutions, self._per_problem("certificate_"), strict=True):
@@ -79,7 +76,7 @@ class KernelClassifier(Classifier):
     ) -> None:
         n_classes = len(self.classes_)
         support, dual_coef = pack_dual(pairs, [solution.beta for solution in solutions], labels, n_classes)
-        certificates = [solution.certificate for solution in solutions]
+        certificates = [solution.certificate for solution in solutions if solution.certificate is not None]
         worst = int(np.argmax([certificate.relative_gap for certificate in certificates]))
         self.kernel_ = kernel
         self.support_ = support.astype(np.int32)
@@ -101,8 +98,13 @@ class KernelClassifier(Classifier):
         ):
             setattr(self, name, items[0] if n_classes == 2 else PerProblem.of(items, worst))
 
-    def _named_kernel(self) -> Kernel:
-        return kernel_from_name(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
+    def _problems(self, X: Matrix, labels: Indices, weights: Floats) -> list[Problem]:
+        """The binary problems of validated data, all with the same resolved kernel."""
+        kernel = kernel_from_name(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
+        kernel.check_input(X)
+        kernel = kernel.resolve(X, sample_weight=weights)
+        pairs = pairs_of(labels, len(self.classes_))
+        return [self._problem(X, pair, weights[pair.rows], kernel, float(weights.sum())) for pair in pairs]
 
     def _per_problem(self, attribute: str) -> tuple[Any, ...]:
         value = getattr(self, attribute)
@@ -114,8 +116,8 @@ class KernelClassifier(Classifier):
         pairs = pairs_of(labels, n_classes)
         out = []
         for k, pair in enumerate(pairs):
-            problem = self._problem(X, pair, weights[pair.rows], self.kernel_, weights.sum())
-            beta = unpack_dual(pair, self.support_, self.dual_coef_, labels, n_classes)
+            problem = self._problem(X, pair, weights[pair.rows], self.kernel_, float(weights.sum()))
+            beta = unpack_dual(pair, self.support_.astype(np.intp), self.dual_coef_, labels, n_classes)
             w = beta if self._weights is None else self._weights[k]
             out.append((problem, Candidate(w, float(self.intercept_[k]), beta)))
         return out
@@ -157,13 +159,13 @@ class KernelClassifier(Classifier):
             self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True
         )
         if self._weights is not None:
-            return np.asarray(X @ self._weights.T) + self.intercept_
+            return np.asarray(X @ self._weights.T + self.intercept_, dtype=np.float64)
         out = np.empty((X.shape[0], len(self.intercept_)))
         step = max(1, PREDICT_BYTES // (8 * max(len(self.support_), 1)))
         for start in range(0, X.shape[0], step):
             block = X[start : start + step]
             out[start : start + step] = self.kernel_.block(block, self._reference, dtype=np.float64) @ self._pair_coef.T
-        return out + self.intercept_
+        return np.asarray(out + self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -171,5 +173,3 @@ class KernelClassifier(Classifier):
         tags.input_tags.pairwise = is_precomputed
         tags.input_tags.sparse = not is_precomputed
         return tags
-
-

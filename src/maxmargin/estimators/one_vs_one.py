@@ -52,7 +52,9 @@ def pairs_of(labels: Indices, n_classes: int) -> list[Pair]:
     return pairs
 
 
-def pack_dual(pairs: Sequence[Pair], betas: Sequence[Floats], labels: Indices, n_classes: int) -> tuple[Indices, Floats]:
+def pack_dual(
+    pairs: Sequence[Pair], betas: Sequence[Floats], labels: Indices, n_classes: int
+) -> tuple[Indices, Floats]:
     """(support, dual_coef): the support vectors grouped by class, and their signed duals in scikit-learn's layout."""
     table = np.zeros((n_classes - 1, len(labels)))
     if n_classes == 2:
@@ -101,4 +103,4 @@ def vote(decisions: Floats, n_classes: int) -> Indices:
         wins = decisions[:, k] > 0
         votes[wins, i] += 1
         votes[~wins, j] += 1
-    return votes.argmax(axis=1)
+    return np.asarray(votes.argmax(axis=1), dtype=np.intp)

@@ -28,5 +28,8 @@ class Auto:
         if problem.is_hard:
             if n <= SMALL:
                 return InteriorPoint(), f"a hard margin on {n} samples is small enough to solve whole"
-            return ConstraintGeneration(), f"of {n} samples few touch a hard margin, so only those are looked at closely"
+            return (
+                ConstraintGeneration(),
+                f"of {n} samples few touch a hard margin, so only those are looked at closely",
+            )
         return InteriorPoint(), f"{n} samples with a {type(problem.loss).__name__} loss, to high accuracy"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate import Certificate, certify
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
-from maxmargin.core.candidate import Candidate
 from maxmargin.core.solution import Solution, Status, TracePoint
 from maxmargin.core.workspace import DEFAULT_BYTES, Workspace
 from maxmargin.errors import InvalidInputError, NotSupportedError

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from maxmargin.core.candidate import Candidate
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
-from maxmargin.core.reduce import to_candidate, to_hulls
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.reduce import keeps_columns, to_candidate, to_hulls
 from maxmargin.core.workspace import Workspace
 from maxmargin.errors import MemoryBudgetError
 from maxmargin.solvers.base import Clock, Progress, Solver
@@ -41,6 +41,7 @@ class _State:
     working: Indices
     solved: Indices  # the working set that β belongs to
     beta: Floats
+    found: Candidate | None = None
     total: float = 0.0  # Σα = ‖w‖² of the working set: rises with every useful exchange
     may_drop: bool = True
     use_interior_point: bool = False
@@ -87,8 +88,8 @@ class ConstraintGeneration(Solver):
         """Solve the working set, look at all samples, exchange."""
         problem, working = state.problem, state.working
         part = restrict(problem, working)
-        found = to_candidate(part, self._solve_part(state, part, tol, clock))
-        state.beta, state.solved = np.zeros(problem.n), working
+        found = self._solve_part(state, part, tol, clock)
+        state.found, state.solved, state.beta = found, working, np.zeros(problem.n)
         state.beta[working] = found.beta
         z = problem.y * (self._scores(state, found.w) + found.b)
         z[problem.cost == 0] = np.inf
@@ -106,14 +107,15 @@ class ConstraintGeneration(Solver):
         closest = float(z.min())
         return Progress(1.0 / closest**2 - 1.0 if closest > 0 else np.inf, is_final=len(intruders) == 0)
 
-    def _solve_part(self, state: _State, part: Problem, tol: float, clock: Clock) -> Floats:
-        """β of the working set: by the active set, or by the interior point where that gives up."""
+    def _solve_part(self, state: _State, part: Problem, tol: float, clock: Clock) -> Candidate:
+        """The working set's solution: by the active set, or by the interior point where that gives up."""
         if not state.use_interior_point:
-            Q, group = to_hulls(part)
+            V, group = to_hulls(part)
             start = _as_weights(np.abs(state.beta[state.working]), group)
-            found = nearest_points(Q, group, start, tol=min(0.1 * tol, 1e-9), max_support=MAX_ACTIVE)
+            found = nearest_points(V, group, start, tol=min(0.1 * tol, 1e-9), max_support=MAX_ACTIVE, clock=clock)
             if found.is_optimal:
-                return found.alpha * part.y
+                has_weights = keeps_columns(part) and part.bias.kind != "penalized"
+                return to_candidate(part, found.alpha * part.y, found.u if has_weights else None)
         state.use_interior_point = True
         inner = InteriorPoint()
         if inner.accepts(part) is not None:
@@ -125,7 +127,7 @@ class ConstraintGeneration(Solver):
         progress = inner.step(inner_state, tol, clock)
         while not progress.is_final and not progress.gap <= min(tol, 1e-9):
             progress = inner.step(inner_state, tol, clock)
-        return inner.finish(inner_state, tol).beta
+        return inner.finish(inner_state, tol)
 
     @staticmethod
     def _scores(state: _State, w: Floats) -> Floats:
@@ -137,18 +139,18 @@ class ConstraintGeneration(Solver):
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The working set's solution, with its last digits, as a candidate for the whole problem."""
-        if not state.beta.any():
-            return to_candidate(state.problem, state.beta)
-        part = restrict(state.problem, state.solved)
-        beta = np.zeros(state.problem.n)
-        beta[state.solved] = refine(part, to_candidate(part, state.beta[state.solved])).beta
-        return to_candidate(state.problem, beta)
+        problem = state.problem
+        if state.found is None:
+            return to_candidate(problem, np.zeros(problem.n))
+        refined = refine(restrict(problem, state.solved), state.found)
+        beta = np.zeros(problem.n)
+        beta[state.solved] = refined.beta
+        return to_candidate(problem, beta, refined.w if problem.is_linear else None)
 
 
 def restrict(problem: Problem, samples: Indices) -> Problem:
     """The same problem on some of its samples; nothing is copied."""
-    rows = samples if problem.rows is None else problem.rows[samples]
-    return replace(problem, rows=rows, y=problem.y[samples], cost=problem.cost[samples])
+    return replace(problem, rows=problem.row(samples), y=problem.y[samples], cost=problem.cost[samples])
 
 
 def _as_weights(alpha: Floats, group: Indices) -> Floats:

@@ -4,47 +4,58 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from maxmargin.solvers.base import Clock
 from maxmargin.typing import Floats, Indices
 
-STEPS = 200
-"""Exchanges a compiled call may make: a few milliseconds, so that Ctrl-C and budgets are heard."""
+STEPS = 100
+"""Exchanges a compiled call may make: some milliseconds, so that Ctrl-C and budgets are heard."""
 
 
 @dataclass(frozen=True)
 class NearestPoints:
-    """Convex weights, and whether they are optimal to the tolerance."""
+    """Convex weights α, their point u = Σ α_j v_j, and whether they are optimal to the tolerance."""
 
     alpha: Floats
+    u: Floats
     is_optimal: bool
 
 
-def nearest_points(Q: Floats, group: Indices, start: Floats, tol: float, max_support: int) -> NearestPoints:
-    """min ½αᵀQα with the α of each group summing to one, to (Qα)_j ≥ μ_g − tol·αᵀQα.
+def nearest_points(
+    V: Floats, group: Indices, start: Floats, *, tol: float, max_support: int, clock: Clock
+) -> NearestPoints:
+    """min ½‖Σ α_j v_j‖² with the α of each group summing to one, to ⟨v_j, u⟩ ≥ μ_g − tol·‖u‖².
 
     Starts from the feasible weights `start`; gives up where more than `max_support` samples carry weight, or where rounding
-    ends the progress. Cost: O(support² + n·support) an exchange.
+    ends the progress. Cost: O(support² + (support + n)·d) an exchange.
     """
-    from maxmargin._loops.nearest_points import OPTIMAL, UNFINISHED, append, exchange
+    from maxmargin._loops.nearest_points import OPTIMAL, SHRUNK, UNFINISHED, append, exchange
 
-    n_groups = int(group.max()) + 1
-    capacity = min(len(Q), max_support) + 1
-    Q = np.ascontiguousarray(Q)
-    rho = max(float(np.mean(Q.diagonal())), np.finfo(np.float64).tiny)
-    members, size = np.zeros(capacity, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    L = np.zeros((capacity, capacity))
-    alpha = start.astype(np.float64)
+    V = np.ascontiguousarray(V, dtype=np.float64)
     group = group.astype(np.int64)
+    n_groups = int(group.max()) + 1
+    capacity = min(len(V), max_support) + 1
+    members, size = np.zeros(capacity, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    L, B = np.zeros((capacity, capacity)), np.zeros((capacity, V.shape[1] + n_groups))
+    alpha, u = start.astype(np.float64), np.zeros(V.shape[1])
 
-    entering = np.flatnonzero(alpha)
-    if not all(append(L, Q, group, rho, members, size, j) for j in entering[:capacity]) or len(entering) > capacity:
-        alpha[:], size[0] = 0.0, 0
-        for g in range(n_groups):
-            first = int(np.flatnonzero(group == g)[0])
-            append(L, Q, group, rho, members, size, first)
-            alpha[first] = 1.0
+    def restart(samples: Indices, rho: float) -> bool:
+        size[0] = 0
+        return len(samples) < capacity and all(append(V, group, rho, members, size, L, B, j) for j in samples)
+
+    def scale() -> float:
+        point = alpha @ V
+        return max(float(point @ point), np.finfo(np.float64).tiny)
+
+    if not restart(np.flatnonzero(alpha), rho := scale()):
+        first = np.array([np.flatnonzero(group == g)[0] for g in range(n_groups)])
+        alpha[:] = 0.0
+        alpha[first] = 1.0
+        restart(first, rho := scale())
     status = UNFINISHED
-    for _ in range(100 * len(Q) // STEPS + 10):
-        status = exchange(Q, group, n_groups, rho, tol, STEPS, alpha, members, size, L)
-        if status != UNFINISHED:
+    for _ in range(100 * len(V) // STEPS + 100):
+        status = exchange(V, group, n_groups, rho, tol, STEPS, alpha, members, size, L, B, u)
+        if status not in (UNFINISHED, SHRUNK) or clock.seconds_left <= 0:
             break
-    return NearestPoints(alpha, status == OPTIMAL)
+        if not restart(np.flatnonzero(alpha), rho := scale()):
+            break
+    return NearestPoints(alpha, u, status == OPTIMAL)

@@ -1,0 +1,63 @@
+"""``maxmargin info``: what a bug report needs."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+import maxmargin
+
+CORE = ("numpy", "scipy", "scikit-learn", "numba", "clarabel", "rich", "typer")
+EXTRAS = ("matplotlib", "dask", "onnx", "scikit-learn-intelex")
+
+
+def show_info(console: Console | None = None) -> None:
+    """Print versions, cores, BLAS and the folder where compiled loops are kept."""
+    console = Console() if console is None else console
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in facts().items():
+        table.add_row(name, value)
+    console.print(table)
+
+
+def facts() -> dict[str, str]:
+    """Everything that `info` prints, by name."""
+    return {
+        "maxmargin": maxmargin.__version__,
+        "Python": f"{platform.python_version()} ({platform.python_implementation()}, {platform.system()} {platform.machine()})",
+        **{name: _version(name) for name in CORE},
+        **{name: _version(name) for name in EXTRAS if _version(name) != "not installed"},
+        "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
+        "BLAS": _blas(),
+        "compiled loops": _cache_folder(),
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _blas() -> str:
+    import scipy.linalg  # noqa: F401  (loads the BLAS that is to be described)
+    from threadpoolctl import threadpool_info
+
+    found = {
+        f"{pool.get('internal_api')} {pool.get('version')}, {pool.get('num_threads')} threads"
+        for pool in threadpool_info()
+        if pool.get("user_api") == "blas"
+    }
+    return "; ".join(sorted(found)) or "unknown"
+
+
+def _cache_folder() -> str:
+    if os.environ.get("MAXMARGIN_JIT", "1") == "0":
+        return "compiler off (MAXMARGIN_JIT=0)"
+    return os.environ.get("NUMBA_CACHE_DIR") or str(Path(maxmargin.__file__).parent / "_loops" / "__pycache__")
