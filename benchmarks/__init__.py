@@ -1,0 +1,1 @@
+"""Benchmarks at equal certified gap: ``python -m benchmarks SUITE``."""
