@@ -2,9 +2,10 @@
 
 from functools import cached_property
 
+import numpy as np
+
 from maxmargin.core.problem import Problem
 from maxmargin.kernels import KernelRows
-from maxmargin.typing import Floats
 
 DEFAULT_BYTES = 2**30
 
@@ -28,9 +29,4 @@ class Workspace:
     @cached_property
     def rows(self) -> KernelRows:
         """Rows of K in float64, cached."""
-        return KernelRows(self.problem.kernel, self.problem.X, self.max_bytes, rows=self.problem.rows)
-
-    @cached_property
-    def diag(self) -> Floats:
-        """k(x_j, x_j)."""
-        return self.problem.diag()
+        return KernelRows(self.problem.kernel, self.problem.X, self.max_bytes, dtype=np.float64, rows=self.problem.rows)

@@ -15,7 +15,7 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.solution import Solution, Status, TracePoint
 from maxmargin.core.workspace import DEFAULT_BYTES, Workspace
-from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
 from maxmargin.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -218,6 +218,11 @@ class _Run:
                     return Status.ALMOST if self.best_gap <= 10 * self.tol else Status.STALLED
         except KeyboardInterrupt:
             return self.last_word(Status.INTERRUPTED)
+        except MemoryBudgetError:
+            status = self.last_word(Status.MEMORY_BUDGET)
+            if math.isinf(self.best_gap):  # nothing worth keeping
+                raise
+            return status
 
     def last_word(self, status: Status) -> Status:
         """Certify what the state holds now, as nothing more will come."""
