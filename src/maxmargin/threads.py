@@ -40,11 +40,20 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
+def _free_control() -> None:
+    """Let this thread set OpenBLAS's limit: since 3.8 threadpoolctl hears one controlling thread, ours come and go."""
+    from threadpoolctl import OpenBLASController
+
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
+
+
 def _enter() -> None:
     global _holders, _limiter
     with _lock:
         _holders += 1
         if _holders == 1:
+            _free_control()
             _limiter = _controller().limit(limits=1, user_api="blas")
 
 
@@ -53,5 +62,7 @@ def _leave() -> None:
     with _lock:
         _holders -= 1
         if _holders == 0:
+            _free_control()
             _limiter.restore_original_limits()
             _limiter = None
+            _free_control()

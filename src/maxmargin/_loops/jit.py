@@ -5,15 +5,13 @@
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
-
-F = TypeVar("F", bound=Callable[..., Any])
+from typing import Any
 
 REASSOCIATE = {"reassoc", "contract", "nsz"}
 """Sums may be reordered; NaN and infinities keep their meaning."""
 
 
-def loop(function: F) -> F:
+def loop(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop without the GIL; kept in a disk cache where one can be written."""
     if os.environ.get("MAXMARGIN_JIT", "1") == "0":
         return function

@@ -14,6 +14,7 @@
 from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from maxmargin.analysis.exact import exact_score, solve_exactly
@@ -23,8 +24,9 @@ from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Bias, Problem
 from maxmargin.core.products import dense_rows
 from maxmargin.core.solution import Solution, Status
+from maxmargin.errors import InvalidInputError
 from maxmargin.solvers import Budget, solve
-from maxmargin.typing import Floats, Indices
+from maxmargin.typing import Floats, Indices, Matrix
 
 Verdict = Separable | NotSeparable | Undecided
 
@@ -76,7 +78,8 @@ def separable_from(problem: Problem, candidate: Candidate) -> Separable | None:
     if not norm > 0:
         return None
     closest = float((problem.y * (f + candidate.b))[problem.present].min())
-    witness = Separable(candidate.w, float(candidate.b), closest / norm, problem)
+    scale = closest if closest > 0 else 1.0
+    witness = Separable(candidate.w / scale, float(candidate.b) / scale, closest / norm, problem)
     return witness if witness.check() else None
 
 
@@ -98,24 +101,34 @@ def _as_hard_margin(problem: Problem) -> Problem:
 
 
 def _size(problem: Problem) -> float:
-    return float(np.sqrt(problem.diag().max(initial=0.0)))
+    return float(np.sqrt(np.abs(problem.diag()).max(initial=0.0)))
 
 
 def _kernel_verdict(problem: Problem, weights: Floats) -> Verdict:
     """A kernel's values are rounded: weights prove that the margin is at most their residual, not that it is zero."""
     bound, size = margin_bound(problem, weights), _size(problem)
+    signed = weights * problem.y
+    squared = problem.norm2(signed, problem.decision(signed))
+    if squared < -1e-9 * size**2 or (size == 0.0 and squared < 0):
+        raise InvalidInputError(
+            f"The kernel {problem.kernel!r} is not positive semi-definite on these samples (a squared length of {squared:.2g}), "
+            "so it has no hyperplanes. Use a kernel for which is_positive_semidefinite(X) holds."
+        )
     return NotSeparable(weights, bound, problem) if bound <= 1e-6 * size else Undecided(bound, size)
 
 
 def _zoom(problem: Problem, samples: Indices) -> Candidate | NotSeparable | None:
     """A hyperplane that separates these samples exactly, or weights that show that none does; None if neither was found."""
-    X, y = dense_rows(problem.X, problem.row(samples)), problem.y[samples]
+    X, y = problem.X[problem.row(samples)].astype(np.float64), problem.y[samples]
     is_free = problem.bias.is_free
-    centre = X.mean(axis=0) if is_free else np.zeros(X.shape[1])
-    spread = np.abs(X - centre).max(axis=0, initial=0.0)
-    used = spread > 0
-    A = y[:, None] * (X[:, used] - centre[used]) / spread[used]
-    A = np.hstack([A, y[:, None]]) if is_free else A
+    # Sparse rows stay sparse: they are not centred, and columns that none of them uses are left out.
+    centre = X.mean(axis=0) if is_free and not sp.issparse(X) else np.zeros(X.shape[1])
+    size = abs(X).max(axis=0).toarray().ravel() if sp.issparse(X) else np.abs(X - centre).max(axis=0, initial=0.0)
+    used = np.flatnonzero(size)
+    spread = size[used]
+    A = _scaled(X, used, centre, spread, y)
+    if is_free:
+        A = sp.hstack([A, sp.csr_array(y[:, None])], format="csr") if sp.issparse(A) else np.hstack([A, y[:, None]])
     w, b = np.zeros(X.shape[1]), 0.0
     residual, zoom = np.zeros(len(y)), 1.0
     for _ in range(4):
@@ -123,10 +136,10 @@ def _zoom(problem: Problem, samples: Indices) -> Candidate | NotSeparable | None
         if program is None:
             return None
         step, weights = program
-        w[used] += step[: used.sum()] / (zoom * spread[used])
+        w[used] += step[: len(used)] / (zoom * spread)
         b += step[-1] / zoom if is_free else 0.0
         shift = b - float(w @ centre) if is_free else 0.0
-        exact = [int(label) * exact_score(w, shift, x) for label, x in zip(y, X, strict=True)]
+        exact = [int(y[j]) * exact_score(w, shift, dense_rows(X, np.array([j]))[0]) for j in range(len(y))]
         if min(exact) > 0:
             return Candidate(w, shift, np.zeros(problem.n))
         overlap = _exact_overlap(problem, samples, X, weights)
@@ -137,12 +150,19 @@ def _zoom(problem: Problem, samples: Indices) -> Candidate | NotSeparable | None
     return None
 
 
-def _widest(A: Floats, offset: Floats) -> tuple[Floats, Floats] | None:
+def _scaled(X: Matrix, used: Indices, centre: Floats, spread: Floats, y: Floats) -> Matrix:
+    """y_j (x_j − centre) / spread on the columns in use."""
+    if sp.issparse(X):
+        return sp.diags_array(y) @ sp.csr_array(X)[:, used] @ sp.diags_array(1.0 / spread)
+    return y[:, None] * (X[:, used] - centre[used]) / spread
+
+
+def _widest(A: Matrix, offset: Floats) -> tuple[Floats, Floats] | None:
     """The δ of  max t : offset + Aδ ≥ t, |δ| ≤ 1, t ≤ 1  and the dual weights p of its rows; None if HiGHS gave up."""
     n, d = A.shape
     result = linprog(
         np.append(np.zeros(d), -1.0),
-        A_ub=np.hstack([-A, np.ones((n, 1))]),
+        A_ub=sp.hstack([-A, np.ones((n, 1))]) if sp.issparse(A) else np.hstack([-A, np.ones((n, 1))]),
         b_ub=np.minimum(offset, 1e6),
         bounds=[(-1.0, 1.0)] * d + [(None, 1.0)],
         method="highs-ds",
@@ -153,7 +173,7 @@ def _widest(A: Floats, offset: Floats) -> tuple[Floats, Floats] | None:
     return result.x[:d], np.maximum(-result.ineqlin.marginals, 0.0)
 
 
-def _exact_overlap(problem: Problem, samples: Indices, X: Floats, weights: Floats) -> NotSeparable | None:
+def _exact_overlap(problem: Problem, samples: Indices, X: Matrix, weights: Floats) -> NotSeparable | None:
     """The common point of the two hulls that these weights suggest, with weights that are exactly right."""
     y = problem.y[samples]
     for threshold in (0.0, 1e-11):  # a weight may be tiny and needed, or tiny and noise
@@ -168,11 +188,20 @@ def _exact_overlap(problem: Problem, samples: Indices, X: Floats, weights: Float
             bound = margin_bound(problem, guess)
             return NotSeparable(guess, bound, problem) if bound <= 1e-9 * _size(problem) else None
         sums = np.array([labels > 0, labels < 0] if problem.bias.is_free else [labels != 0], dtype=np.float64)
-        A = np.vstack([(X[support] * labels[:, None]).T, sums])
-        exact = solve_exactly(A, [0] * X.shape[1] + [1] * len(sums), guess[samples[support]])
+        columns = _columns_in_use(X[support])
+        A = np.vstack([(columns * labels[:, None]).T, sums])
+        exact = solve_exactly(A, [0] * columns.shape[1] + [1] * len(sums), guess[samples[support]])
         if exact is not None and min(exact) >= 0:
             named = {int(samples[k]): value for k, value in zip(support, exact, strict=True) if value > 0}
             rounded = np.zeros(problem.n)
             rounded[list(named)] = [float(value) for value in named.values()]
             return NotSeparable(rounded, 0.0, problem, named)
     return None
+
+
+def _columns_in_use(X: Matrix) -> Floats:
+    """A few rows as a dense array, without the columns in which all of them are zero."""
+    if sp.issparse(X):
+        X = sp.csr_array(X)
+        X = X[:, np.unique(X.indices)]
+    return dense_rows(X)

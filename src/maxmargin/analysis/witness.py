@@ -47,6 +47,15 @@ class Separable:
         The hyperplane, scaled so that the closest sample has y F ≈ 1; for a kernel w holds the coefficients of Σ w_j φ(x_j).
     margin : float
         min_j y_j F_j / ‖w‖, the distance of the closest sample; the largest possible one, up to the solver's tolerance.
+
+    Examples
+    --------
+    >>> from maxmargin import separability
+    >>> witness = separability([[0.0], [1.0], [3.0]], [0, 0, 1])
+    >>> witness.w.round(9), round(witness.b, 9), round(witness.margin, 9)
+    (array([1.]), -2.0, 1.0)
+    >>> print(witness.check())
+    Each of the 3 samples lies on its right side, exactly.
     """
 
     w: Floats
@@ -103,6 +112,15 @@ class NotSeparable:
         What they prove: no hyperplane has a margin above this; 0 where `exact` weights exist.
     exact : dict of int to Fraction, or None
         The same weights as rational numbers, for which the identity holds without rounding.
+
+    Examples
+    --------
+    >>> from maxmargin import separability
+    >>> witness = separability([[0.0], [1.0], [3.0]], [0, 1, 0])
+    >>> witness.exact
+    {0: Fraction(2, 3), 1: Fraction(1, 1), 2: Fraction(1, 3)}
+    >>> bool(witness.check())
+    True
     """
 
     weights: Floats
@@ -117,11 +135,24 @@ class NotSeparable:
 
     def check(self) -> Check:
         """Verify the identity: in rational arithmetic where the exact weights are at hand, else its residual in float64."""
-        if self.exact is None:
-            bound = margin_bound(self.problem, self.weights)
-            holds = bool((self.weights >= 0).all() and bound <= self.margin_bound * (1 + 1e-6) + np.finfo(float).tiny)
-            return Check(holds, False, f"In float64: the weights prove that no margin exceeds {bound:.2g}.")
         problem = self.problem
+        whole = (
+            [self.weights]
+            if problem.bias.kind == "none"
+            else [self.weights[problem.y > 0], self.weights[problem.y < 0]]
+        )
+        if not (self.weights >= 0).all() or any(abs(part.sum() - 1.0) > 1e-9 for part in whole):
+            return Check(
+                False, self.exact is not None, "The weights are no convex weights: negative, or not summing to one."
+            )
+        if self.exact is None:
+            bound = margin_bound(problem, self.weights)
+            holds = bool(bound <= self.margin_bound * (1 + 1e-6) + np.finfo(float).tiny)
+            return Check(holds, False, f"In float64: the weights prove that no margin exceeds {bound:.2g}.")
+        rounded = np.zeros(problem.n)
+        rounded[list(self.exact)] = [float(weight) for weight in self.exact.values()]
+        if not np.allclose(rounded, self.weights, rtol=1e-12, atol=1e-300):
+            return Check(False, True, "The weights differ from their exact values.")
         sums = {-1: Fraction(0), 1: Fraction(0)}
         total: dict[int, Fraction] = {}
         for j, weight in self.exact.items():
@@ -146,7 +177,14 @@ class NotSeparable:
 
 @dataclass(frozen=True, eq=False)
 class Undecided:
-    """Too close to call: the margin, if there is one, is at most `margin_bound`; the data have size `scale`."""
+    """Too close to call: the margin, if there is one, is at most `margin_bound`; the data have size `scale`.
+
+    Examples
+    --------
+    >>> print(Undecided(margin_bound=1e-15, scale=2.0))
+    Undecided at the precision of float64: a margin above 1e-15 is impossible, a smaller one could be neither found nor
+    excluded (the data have size 2).
+    """
 
     margin_bound: float
     scale: float

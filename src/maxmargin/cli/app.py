@@ -14,7 +14,7 @@ app = typer.Typer(
     add_completion=False,
 )
 
-BAD_INPUT, INTERRUPTED = 1, 130
+BAD_INPUT = 1
 
 
 @app.command()
@@ -34,12 +34,9 @@ def info() -> None:
 
 
 def main() -> None:
-    """Run the command line; errors are one sentence, without a traceback."""
+    """Run the command line; errors are one sentence, without a traceback. (Typer answers Ctrl-C with exit code 130.)"""
     try:
         app()
     except MaxMarginError as error:
         sys.stderr.write(f"maxmargin: {error}\n")
         sys.exit(BAD_INPUT)
-    except KeyboardInterrupt:
-        sys.stderr.write("maxmargin: interrupted\n")
-        sys.exit(INTERRUPTED)

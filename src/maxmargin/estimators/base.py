@@ -34,16 +34,18 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         """
         before = self.__dict__.copy()
         try:
-            self._fit(*self._validated(X, y, sample_weight))
-        except Exception:
+            was_interrupted = self._fit(*self._validated(X, y, sample_weight))
+        except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+        if was_interrupted:
+            raise KeyboardInterrupt
         return self
 
     @abstractmethod
-    def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> None:
-        """Train on validated input: labels 0 … k − 1 of `classes_`, non-negative weights."""
+    def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
+        """Train on validated input (labels 0 … k − 1 of `classes_`, weights ≥ 0); True: interrupted, but with a model."""
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Indices, Floats]:
         X, y = validate_data(
@@ -54,18 +56,18 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         classes, labels = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise InvalidInputError(
-                f"A classifier needs samples of at least two classes, got {len(classes)} class: {classes[0]!r}."
+                f"A classifier needs samples of at least two classes, got 1 class: {classes.tolist()[0]!r}."
             )
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         if (weights < 0).any():
             raise InvalidInputError(
-                f"Negative values in sample_weight: {weights.min()!r}. Use 0 to leave a sample out."
+                f"Negative values in sample_weight: {float(weights.min())!r}. Use 0 to leave a sample out."
             )
         total = np.bincount(labels, weights=weights, minlength=len(classes))
         if (total <= 0).any():
-            name = classes[int(np.argmin(total))]
+            name = classes.tolist()[int(np.argmin(total))]
             raise InvalidInputError(
-                f"Class {name!r} has no sample with a positive sample_weight; remove it or weigh it."
+                f"No sample of class {name!r} has a positive sample_weight; remove the class or weigh it."
             )
         self.classes_ = classes
         return X, labels.astype(np.intp), weights
@@ -99,6 +101,13 @@ def check_tol(tol: Any) -> float:
     if not (_is_number(tol) and 0 <= tol < np.inf):
         raise InvalidInputError(f"tol is the relative gap to reach and must be a number ≥ 0, got {tol!r}.")
     return float(tol)
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """A parameter that is true or false."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInputError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

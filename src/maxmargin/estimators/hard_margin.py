@@ -9,6 +9,7 @@ from maxmargin.analysis.separability import separability
 from maxmargin.analysis.witness import NotSeparable, Separable, Undecided
 from maxmargin.core import Bias, Problem, Solution, Status, certify
 from maxmargin.errors import NotSeparableError, UndecidedError
+from maxmargin.estimators.base import check_flag
 from maxmargin.estimators.kernel_machine import KernelClassifier
 from maxmargin.estimators.one_vs_one import Pair
 from maxmargin.kernels import Kernel
@@ -110,31 +111,32 @@ class HardMarginSVC(KernelClassifier):
             pair.y,
             cost=np.where(weights > 0, np.inf, 0.0),
             kernel=kernel,
-            bias=Bias.free() if self.fit_intercept else Bias.none(),
+            bias=Bias.free() if check_flag("fit_intercept", self.fit_intercept) else Bias.none(),
             rows=None if len(pair.rows) == X.shape[0] else pair.rows,
         )
 
-    def _train(self, problem: Problem) -> Solution:
+    def _train(self, problem: Problem, pair: Pair) -> Solution:
         budget = self._budget(self.max_iter, self.max_seconds, self.cache_size)
         solution = solve(problem, solver_from_name(self.solver), tol=float(self.tol), budget=budget)
         if solution.certificate is not None and np.isfinite(solution.certificate.gap):
             return solution
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
+        if solution.status is Status.TIME_BUDGET:
+            return solution  # nothing separates yet, and there is no time left to find out whether anything can
         verdict = separability(problem, solution=solution)
         match verdict:
             case Separable():
-                narrow = replace(solution, w=verdict.w, b=verdict.b, status=Status.STALLED)
+                status = solution.status if solution.status is Status.ITERATION_BUDGET else Status.STALLED
+                narrow = replace(solution, w=verdict.w, b=verdict.b, status=status)
                 return replace(narrow, certificate=certify(problem, narrow))
             case NotSeparable():
                 raise NotSeparableError(
-                    f"{self._between(problem)} {verdict} Use a soft margin, or another kernel.", verdict
+                    f"{self._between(pair)} {verdict} Use a soft margin, or another kernel.", verdict
                 )
             case Undecided():
                 raise UndecidedError(f"{verdict} Scale the features, or use a soft margin.", verdict)
 
-    def _between(self, problem: Problem) -> str:
-        if len(self.classes_) == 2:
-            negative, positive = self.classes_.tolist()
-            return f"No hyperplane separates {positive!r} from {negative!r}."
-        return "No hyperplane separates one of the pairs of classes."
+    def _between(self, pair: Pair) -> str:
+        names = self.classes_.tolist()
+        return f"No hyperplane separates {names[pair.positive]!r} from {names[pair.negative]!r}."

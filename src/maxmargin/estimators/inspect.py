@@ -13,6 +13,7 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.hard_margin import HardMarginSVC
 from maxmargin.estimators.kernel_machine import KernelClassifier
 from maxmargin.estimators.one_vs_one import PerProblem
+from maxmargin.threads import one_blas_thread
 
 
 def certify(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Certificate | PerProblem:
@@ -33,7 +34,8 @@ def certify(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Certif
     >>> certify(HardMarginSVC().fit(X, y), X, y).relative_gap < 1e-12
     True
     """
-    certificates = [_certify(*pair) for pair in stored_problems(estimator, X, y, sample_weight)]
+    with one_blas_thread():
+        certificates = [_certify(*pair) for pair in stored_problems(estimator, X, y, sample_weight)]
     if len(certificates) == 1:
         return certificates[0]
     return PerProblem.of(certificates, int(np.argmax([certificate.relative_gap for certificate in certificates])))

@@ -8,7 +8,8 @@ from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.core import Candidate, Problem, Solution, Status
-from maxmargin.estimators.base import Classifier, check_choice, check_tol
+from maxmargin.errors import InvalidInputError
+from maxmargin.estimators.base import Classifier, check_choice, check_flag, check_tol
 from maxmargin.estimators.convergence import warn_unless_solved
 from maxmargin.estimators.one_vs_one import (
     Pair,
@@ -41,30 +42,29 @@ class KernelClassifier(Classifier):
         """The problem of one pair of classes."""
 
     @abstractmethod
-    def _train(self, problem: Problem) -> Solution:
-        """Solve one problem, or raise."""
+    def _train(self, problem: Problem, pair: Pair) -> Solution:
+        """Solve the problem of one pair, or raise."""
 
     # -- fit -----------------------------------------------------------------------------------------------------
 
-    def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> None:
+    def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
         tol = check_tol(self.tol)
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
-        if self.break_ties and self.decision_function_shape == "ovo":
-            raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
+        if check_flag("break_ties", self.break_ties) and self.decision_function_shape == "ovo":
+            raise InvalidInputError(
+                'break_ties must be False when decision_function_shape is "ovo": no votes are counted.'
+            )
         pairs = pairs_of(labels, len(self.classes_))
         problems = self._problems(X, labels, weights)
         solutions = []
-        for problem in problems:
-            solutions.append(self._train(problem))
-            if solutions[-1].status is Status.INTERRUPTED:
-                break
-        interrupted = solutions[-1].status is Status.INTERRUPTED
-        if len(solutions) == len(problems):
-            self._store(X, labels, pairs, solutions, problems[0].kernel)
-        if interrupted:
-            raise KeyboardInterrupt
+        for problem, pair in zip(problems, pairs, strict=True):
+            solutions.append(self._train(problem, pair))
+            if solutions[-1].status is Status.INTERRUPTED and len(solutions) < len(problems):
+                raise KeyboardInterrupt  # some pairs have no model at all: keep what was there before
+        self._store(X, labels, pairs, solutions, problems[0].kernel)
         for solution, certificate in zip(solutions, self._per_problem("certificate_"), strict=True):
             warn_unless_solved(type(self).__name__, solution.status, certificate, tol)
+        return solutions[-1].status is Status.INTERRUPTED
 
     def _store(
         self,

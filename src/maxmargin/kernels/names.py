@@ -33,6 +33,7 @@ def kernel_from_name(kernel: Any, *, degree: Any = 3, gamma: Any = "scale", coef
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str):
+        Polynomial(degree=degree, gamma=gamma, coef0=coef0)  # refuses bad parameters even where the kernel has none
         if kernel == "linear":
             return Linear()
         if kernel == "poly":

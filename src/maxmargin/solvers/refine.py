@@ -21,6 +21,12 @@ from maxmargin.typing import Floats, Indices
 MAX_FREE = 1200
 ROUNDS = 8
 
+MAX_DENSE = 1_000_000
+"""Values of the free samples' rows, made dense, up to which w is straightened."""
+
+RUNAWAY = 1e6
+"""A step that multiplies the largest β by more than this is no refinement: the system was singular."""
+
 
 def refine(problem: Problem, candidate: Candidate) -> Candidate:
     """The candidate, or a better one with the same support; costs O(free³) a round."""
@@ -54,7 +60,7 @@ def straighten(problem: Problem, candidate: Candidate) -> Candidate:
     brings them back; what it costs, ½‖δ‖², is part of the gap.
     """
     _, free = snap(problem, candidate)
-    if not (problem.is_linear and 0 < len(free) <= MAX_FREE):
+    if not (problem.is_linear and 0 < len(free) <= MAX_FREE and len(free) * problem.X.shape[1] <= MAX_DENSE):
         return candidate
     X = dense_rows(problem.X, problem.row(free))
     missing = problem.y[free] - X @ candidate.w - candidate.b
@@ -105,4 +111,5 @@ def newton(problem: Problem, beta: Floats, b: float, free: Indices) -> Floats:
     step = scipy.linalg.lstsq(K / np.outer(length, length), residual / length, lapack_driver="gelsy")[0] / length
     out = beta.copy()
     out[free] += step[: len(free)]
-    return out
+    runs_away = not np.abs(out).max() <= RUNAWAY * np.abs(beta).max()  # NaN included
+    return beta if runs_away else out

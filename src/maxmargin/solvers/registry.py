@@ -29,6 +29,6 @@ def solver_from_name(solver: str | Solver | Auto) -> Solver | Auto:
         return solver
     if solver == "auto":
         return Auto()
-    if solver not in SOLVERS:
+    if not isinstance(solver, str) or solver not in SOLVERS:
         raise InvalidInputError(f"solver must be 'auto', one of {sorted(SOLVERS)}, or a Solver object, got {solver!r}.")
     return SOLVERS[solver]()

@@ -1,0 +1,166 @@
+"""The command line: it shows, it helps, it fails in one line."""
+
+import io
+import re
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+import maxmargin
+from maxmargin.cli import main
+from maxmargin.cli.app import app
+from maxmargin.cli.info import facts
+from maxmargin.errors import InvalidInputError
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(arguments))
+
+
+def call_main(monkeypatch, *arguments):
+    """The exit code of the program as installed."""
+    monkeypatch.setattr(sys, "argv", ["maxmargin", *arguments])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    return caught.value.code
+
+
+@pytest.fixture(scope="module")
+def demo():
+    """What a newcomer sees, from a fresh process: output and exit code, within a minute."""
+    code = "import sys; sys.argv = ['maxmargin', 'demo']; from maxmargin.cli import main; main()"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+
+
+def test_the_demo_runs_through(demo):
+    assert demo.returncode == 0, demo.stderr.decode()
+    assert demo.stderr == b""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "every answer carries its proof",
+        "1. A hard margin",
+        "is proved to be within a relative",
+        "2. No hyperplane, and why",
+        "No hyperplane separates 'virginica' from 'versicolor'",
+        "in rational arithmetic",
+        "3. What the margin promises",
+        "hard margin",
+        "plug-in",
+        "4. Speed",
+        "scikit-learn",
+        "from maxmargin import HardMarginSVC",
+    ],
+)
+def test_the_demo_says(demo, words):
+    assert words in " ".join(demo.stdout.decode().split())
+
+
+def test_the_demo_fits_on_a_narrow_terminal(demo):
+    assert max(map(len, demo.stdout.decode().splitlines())) <= 100
+
+
+def test_info_tells_the_versions():
+    result = run("info")
+    assert result.exit_code == 0, result.output
+    for word in ("maxmargin", maxmargin.__version__, "Python", "numpy", "scipy", "clarabel", "cores", "BLAS"):
+        assert word in result.output
+
+
+def test_info_is_true():
+    import numpy as np
+
+    found = facts()
+    assert found["numpy"] == np.__version__
+    assert found["maxmargin"] == maxmargin.__version__
+    assert int(found["cores"]) >= 1
+    assert re.search(r"\d+ threads", found["BLAS"])
+    assert "not installed" not in found.values()
+
+
+def test_info_says_that_the_compiler_is_off(monkeypatch):
+    monkeypatch.setenv("MAXMARGIN_JIT", "0")
+    assert facts()["compiled loops"] == "compiler off (MAXMARGIN_JIT=0)"
+    monkeypatch.setenv("MAXMARGIN_JIT", "1")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "elsewhere")
+    assert facts()["compiled loops"] == "elsewhere"
+
+
+def test_without_a_command_there_is_help():
+    result = run()
+    assert "Usage" in result.output
+    assert "demo" in result.output
+    assert "info" in result.output
+    assert "every answer carries its proof" in result.output
+
+
+@pytest.mark.parametrize("command", [(), ("demo",), ("info",)])
+def test_help_is_there_for_each_command(command):
+    result = run(*command, "--help")
+    assert result.exit_code == 0
+    assert "Usage" in result.output
+
+
+@pytest.mark.parametrize("arguments", [("nonsense",), ("demo", "--nonsense"), ("info", "extra")])
+def test_wrong_usage_has_exit_code_2(arguments):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+
+
+def test_wrong_usage_has_exit_code_2_in_the_program_too(monkeypatch, capfd):
+    assert call_main(monkeypatch, "nonsense") == 2
+    assert "nonsense" in capfd.readouterr().err
+
+
+def test_an_error_of_ours_is_one_line_and_exit_code_1(monkeypatch, capfd):
+    def refuse():
+        raise InvalidInputError("The data are upside down. Turn them round.")
+
+    monkeypatch.setattr("maxmargin.cli.demo.run_demo", refuse)
+    assert call_main(monkeypatch, "demo") == 1
+    out, err = capfd.readouterr()
+    assert err == "maxmargin: The data are upside down. Turn them round.\n"
+    assert out == ""
+
+
+def test_an_interrupt_has_exit_code_130_and_no_traceback(monkeypatch, capfd):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("maxmargin.cli.demo.run_demo", interrupted)
+    assert call_main(monkeypatch, "demo") == 130
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_other_errors_are_not_hidden(monkeypatch):
+    def broken():
+        raise ZeroDivisionError("a mistake of ours")
+
+    monkeypatch.setattr("maxmargin.cli.demo.run_demo", broken)
+    monkeypatch.setattr(sys, "argv", ["maxmargin", "demo"])
+    with pytest.raises(ZeroDivisionError):
+        main()
+
+
+def test_success_has_exit_code_0(monkeypatch):
+    monkeypatch.setattr("maxmargin.cli.demo.run_demo", lambda: None)
+    assert call_main(monkeypatch, "demo") == 0
+
+
+def test_the_table_of_a_certificate_has_its_numbers():
+    from maxmargin import HardMarginSVC
+    from maxmargin.cli.demo import certificate_table
+
+    model = HardMarginSVC().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(certificate_table(model.certificate_))
+    lines = {line.rsplit(None, 1)[0].strip(): line.split()[-1] for line in console.export_text().splitlines()}
+    assert float(lines["margin"]) == 0.5
+    assert float(lines["primal"]) == 2.0
+    assert lines["support vectors"] == "2"
