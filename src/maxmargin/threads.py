@@ -4,11 +4,14 @@ Small matrix products lose more to waking a second thread than they gain, and th
 the guard every product runs on one thread; whoever has enough work for more starts threads of its own above it.
 """
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
+
+from maxmargin.errors import InvalidInputError
 
 _lock = threading.Lock()
 _holders = 0
@@ -66,3 +69,25 @@ def _leave() -> None:
             _limiter.restore_original_limits()
             _limiter = None
             _free_control()
+
+
+def usable_threads(n_jobs: int | None) -> int:
+    """How many threads a fit may use: `n_jobs` in scikit-learn's sense, None for as many as BLAS may use now.
+
+    Examples
+    --------
+    >>> usable_threads(3)
+    3
+    >>> usable_threads(None) >= 1
+    True
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is None:
+        with _lock:
+            if _holders:  # inside another fit, which has its own threads
+                return 1
+        limits = [pool["num_threads"] for pool in _controller().info() if pool.get("user_api") == "blas"]
+        return max(1, min([cores, *limits]))
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise InvalidInputError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}.")
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)

@@ -86,4 +86,5 @@ def squared_hinge_root(f: Floats, y: Floats, cost: Floats) -> float:
     with np.errstate(invalid="ignore", divide="ignore"):
         roots = np.clip(np.where(active > 0, pull / active, 0.5 * (lower + upper)), lower, upper)
         slopes = np.abs(active * roots - pull)
-    return float(roots[np.nanargmin(slopes)])
+    flat = np.flatnonzero(active == 0)  # a piece without any loss: its middle
+    return float(roots[flat[0]] if len(flat) else roots[np.nanargmin(slopes)])

@@ -30,6 +30,7 @@ def balance(beta: Floats) -> Floats:
     """Shrink entries of β until Σβ = 0 holds exactly (to the last bit where that can be had)."""
     used = np.flatnonzero(beta)
     values = beta[used]
+    values[np.abs(values) < 1e-30 * np.abs(values).max(initial=0.0)] = 0.0  # beyond all that float64 can add up
     plus, minus = math.fsum(values[values > 0]), -math.fsum(values[values < 0])
     if plus == minus == 0.0:
         return beta
@@ -38,7 +39,7 @@ def balance(beta: Floats) -> Floats:
     if abs(plus - minus) > 1e-12 * max(plus, minus):
         heavy = values > 0 if plus > minus else values < 0
         values[heavy] *= min(plus, minus) / max(plus, minus)
-    for _ in range(20):
+    for _ in range(100):
         excess = math.fsum(values)
         if excess == 0.0:
             break
@@ -46,7 +47,9 @@ def balance(beta: Floats) -> Floats:
         enough = np.flatnonzero(room >= abs(excess))
         # The smallest entry that can absorb the excess has the finest grid, so the next excess is far smaller.
         k = enough[np.argmin(room[enough])] if len(enough) else int(np.argmax(room))
-        values[k] -= math.copysign(min(room[k], abs(excess)), excess)
+        less = values[k] - math.copysign(min(room[k], abs(excess)), excess)
+        # An excess below its last bit: take that bit, and let the other side make up for it.
+        values[k] = less if less != values[k] else np.nextafter(values[k], 0.0)
     out = beta.copy()
     out[used] = values
     return out

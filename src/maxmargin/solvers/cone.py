@@ -7,6 +7,7 @@ import numpy as np
 
 from maxmargin.core.reduce import ConeProgram
 from maxmargin.solvers.base import Clock
+from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.typing import Floats
 
 
@@ -36,20 +37,9 @@ def run_clarabel(program: ConeProgram, clock: Clock, accuracy: float = 1e-13) ->
     solver = clarabel.DefaultSolver(
         _csc_matrix(program.P), program.q, _csc_matrix(program.A), program.b, cones, settings
     )
-    interrupted = False
-
-    def should_stop(info: Any) -> bool:
-        nonlocal interrupted
-        try:
-            return clock.seconds_left <= 0
-        except KeyboardInterrupt:
-            interrupted = True
-            return True
-
-    solver.set_termination_callback(should_stop)
-    solution = solver.solve()
-    if interrupted:
-        raise KeyboardInterrupt
+    with deferred_interrupt() as was_interrupted:
+        solver.set_termination_callback(lambda info: was_interrupted() or clock.seconds_left <= 0)
+        solution = solver.solve()
     was_stopped = str(solution.status) in ("CallbackTerminated", "MaxIterations", "MaxTime")
     return ConeResult(np.asarray(solution.x), np.asarray(solution.z), int(solution.iterations), was_stopped)
 

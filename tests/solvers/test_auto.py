@@ -1,0 +1,50 @@
+"""The choice of a solver, and the registry of them."""
+
+import numpy as np
+import pytest
+
+from maxmargin.core import Problem
+from maxmargin.errors import InvalidInputError
+from maxmargin.solvers import SOLVERS, Auto, ConstraintGeneration, InteriorPoint, Solver, solver_from_name
+
+
+def of_size(n, cost):
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    return Problem(np.zeros((n, 1)), y, np.full(n, cost))
+
+
+@pytest.mark.parametrize(
+    ("n", "cost", "kind"),
+    [(300, np.inf, InteriorPoint), (301, np.inf, ConstraintGeneration), (301, 1.0, InteriorPoint)],
+)
+def test_the_choice_follows_the_size_and_the_margin_and_has_a_reason(n, cost, kind):
+    solver, reason = Auto().choose(of_size(n, cost))
+    assert isinstance(solver, kind)
+    assert str(n) in reason
+
+
+def test_only_samples_that_count_are_counted():
+    p = of_size(301, np.inf)
+    p.cost[0] = 0.0
+    assert isinstance(Auto().choose(p)[0], InteriorPoint)
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solvers_are_found_by_name(name):
+    solver = solver_from_name(name)
+    assert isinstance(solver, Solver)
+    assert type(solver) is SOLVERS[name]
+    assert solver_from_name(solver) is solver
+    assert solver.name == SOLVERS[name].__name__
+
+
+def test_auto_is_a_name_too_and_others_are_refused():
+    assert solver_from_name("auto") == Auto()
+    with pytest.raises(InvalidInputError, match="'smo2'"):
+        solver_from_name("smo2")
+
+
+def test_settings_are_frozen_and_compare_by_value():
+    assert InteriorPoint("dual") == InteriorPoint(form="dual") != InteriorPoint()
+    with pytest.raises(AttributeError):
+        InteriorPoint().form = "dual"

@@ -1,0 +1,67 @@
+"""The last digits: Newton on the margin may only improve the certificate."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxmargin.core import Problem, certify
+from maxmargin.core.reduce import to_candidate
+from maxmargin.solvers import solve
+from maxmargin.solvers.refine import newton, refine, snap, straighten
+from tests import reference
+from tests.problems import KNOWN, problem, signs
+from tests.strategies import duals, examples, problems, separable_problems
+
+
+@examples(60)
+@given(st.data())
+def test_a_refined_candidate_is_never_worse(data):
+    p = data.draw(problems(max_n=9) | separable_problems(max_n=9))
+    candidate = to_candidate(p, data.draw(duals(p)))
+    assert certify(p, refine(p, candidate)).relative_gap <= certify(p, candidate).relative_gap
+
+
+@examples(60)
+@given(problems(max_n=9) | separable_problems(max_n=9))
+def test_eight_digits_become_twelve(p):
+    rough = to_candidate(p, reference.solve_qp(p) * p.y * (1 + 1e-9))
+    refined = refine(p, rough)
+    assert certify(p, refined).relative_gap <= max(1e-9, 1e-3 * certify(p, rough).relative_gap)
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.name)
+def test_known_optima_are_fixed_points(known):
+    assert certify(known.problem, refine(known.problem, known.best)).relative_gap <= 1e-15
+
+
+def test_snapping_is_decided_by_complementary_slackness():
+    p = problem([[0], [1], [2], [3]], "--++", 10)
+    candidate = to_candidate(p, np.array([-1e-9, -2.0, 2.0, 1e-9]))
+    beta, free = snap(p, candidate)
+    np.testing.assert_array_equal(free, [1, 2])
+    np.testing.assert_array_equal(beta[[0, 3]], 0.0)
+    p = problem([[1], [-1], [-8]], "+--", 0.1)
+    beta, free = snap(p, to_candidate(p, np.array([0.0999, -0.0999, 0.0])))
+    np.testing.assert_array_equal(beta, [0.1, -0.1, 0.0])
+    assert len(free) == 0
+
+
+def test_one_newton_step_solves_the_equations_of_the_free_samples():
+    rng = np.random.default_rng(0)
+    p = Problem(rng.standard_normal((6, 8)), signs("+-+-+-"), np.full(6, 1e6))
+    beta = newton(p, 0.1 * p.y, 0.0, np.arange(6))
+    f = p.decision(p.combine(beta))
+    # all on the margin: y − f is the same number, the bias, for each; and Σβ = 0
+    assert np.ptp(p.y - f) <= 1e-12
+    assert abs(beta.sum()) <= 1e-12
+
+
+def test_straightening_brings_free_samples_back_to_the_margin():
+    p = problem([[0, 0], [1, 0], [2, 0], [3, 1]], "--++", np.inf)
+    best = solve(p, tol=1e-12)
+    bent = type(best)(best.w + np.array([0.0, 1e-5]), best.b, best.beta)
+    straight = straighten(p, bent)
+    z = p.y * (p.decision(straight.w) + straight.b)
+    assert z.min() == pytest.approx(1.0, abs=1e-12)
+    assert certify(p, straight).gap <= certify(p, bent).gap
