@@ -87,7 +87,7 @@ def usable_threads(n_jobs: int | None) -> int:
             if _holders:  # inside another fit, which has its own threads
                 return 1
         limits = [pool["num_threads"] for pool in _controller().info() if pool.get("user_api") == "blas"]
-        return max(1, min([cores, *limits]))
+        return int(max(1, min([cores, *limits])))
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise InvalidInputError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}.")
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
