@@ -16,7 +16,8 @@ LAYERS = (  # each may import from those below it and from itself
     ("solvers",),
     ("core", "_loops"),
     ("kernels",),
-    ("errors", "typing", "threads"),
+    ("threads",),
+    ("errors", "typing"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 SEPARATE = {"core", "_loops", "errors", "typing", "threads"}  # beside others on their level, and strangers to them

@@ -134,16 +134,16 @@ def test_a_failing_fit_leaves_the_limit_as_it_was(usual):
 
 
 def test_a_fit_in_another_thread_holds_the_guard(usual, monkeypatch):
-    from maxmargin.solvers import InteriorPoint
+    from maxmargin.solvers import ConstraintGeneration
 
     seen = []
-    step = InteriorPoint.step
+    step = ConstraintGeneration.step
 
     def watched(self, *args):
         seen.append(blas_threads())
         return step(self, *args)
 
-    monkeypatch.setattr(InteriorPoint, "step", watched)
+    monkeypatch.setattr(ConstraintGeneration, "step", watched)
     HardMarginSVC().fit([[0.0], [1.0]], [0, 1])
     worker = threading.Thread(target=HardMarginSVC().fit, args=([[0.0], [1.0]], [0, 1]))
     worker.start()

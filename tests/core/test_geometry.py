@@ -51,7 +51,7 @@ def test_no_point_of_the_hyperplane_is_closer_than_the_distance():
 def test_the_projection_is_the_nearest_point_on_the_hyperplane(w, b, X, other):
     h = Halfspace(w, b)
     on = h.project(X)
-    scale = 1 + np.abs(w).sum() * np.abs(on).max() + abs(b)
+    scale = 1 + np.abs(w).sum() * max(np.abs(on).max(), np.abs(X).max()) + abs(b)
     assert h.decision(on) == pytest.approx(np.zeros(4), abs=1e-12 * scale)
     distance = np.linalg.norm(X - on, axis=1)
     reach = 1e-9 * (1 + np.abs(on).max())

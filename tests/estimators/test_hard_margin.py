@@ -148,7 +148,7 @@ def test_the_margin_of_the_widest_street_is_one_over_the_norm():
     assert model.certificate_.margin == pytest.approx(1.0 / np.linalg.norm(model.coef_), rel=1e-9)
     assert model.certificate_.relative_gap <= model.tol
     assert model.status_ is Status.SOLVED
-    assert "InteriorPoint" in model.solver_
+    assert "ConstraintGeneration" in model.solver_
     assert model.trace_[-1].relative_gap == model.certificate_.relative_gap
 
 

@@ -15,18 +15,18 @@ def of_size(n, cost):
 
 @pytest.mark.parametrize(
     ("n", "cost", "kind"),
-    [(300, np.inf, InteriorPoint), (301, np.inf, ConstraintGeneration), (301, 1.0, InteriorPoint)],
+    [(10, np.inf, ConstraintGeneration), (301, np.inf, ConstraintGeneration), (301, 1.0, InteriorPoint)],
 )
-def test_the_choice_follows_the_size_and_the_margin_and_has_a_reason(n, cost, kind):
+def test_the_choice_follows_the_margin_and_has_a_reason(n, cost, kind):
     solver, reason = Auto().choose(of_size(n, cost))
     assert isinstance(solver, kind)
     assert str(n) in reason
 
 
 def test_only_samples_that_count_are_counted():
-    p = of_size(301, np.inf)
+    p = of_size(301, 1.0)
     p.cost[0] = 0.0
-    assert isinstance(Auto().choose(p)[0], InteriorPoint)
+    assert "300" in Auto().choose(p)[1]
 
 
 @pytest.mark.parametrize("name", SOLVERS)

@@ -294,7 +294,7 @@ def test_a_bad_warm_start_is_forgotten():
 def test_the_solution_says_which_solver_and_why():
     assert solve(LINE, InteriorPoint()).solver == "InteriorPoint: asked for"
     assert solve(LINE).solver.startswith("InteriorPoint: 4 samples")
-    assert solve(HARD, Auto()).solver.startswith("InteriorPoint: a hard margin")
+    assert solve(HARD, Auto()).solver.startswith("ConstraintGeneration: of 4 samples")
 
 
 # -- refusals -------------------------------------------------------------------------------------------------------

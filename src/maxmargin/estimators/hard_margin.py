@@ -36,7 +36,7 @@ class HardMarginSVC(KernelClassifier):
     tol : float
         The relative duality gap to prove.
     max_iter : int
-        Rounds of the interior-point method (n ≤ 300) or of constraint generation; −1 is no limit.
+        Rounds of constraint generation (of the interior-point method, if that was asked for); −1 is no limit.
     max_seconds : float or None
         Seconds after which the best model so far is returned, with a `ConvergenceWarning`.
     cache_size : "auto" or float

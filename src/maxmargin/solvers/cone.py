@@ -37,9 +37,20 @@ def run_clarabel(program: ConeProgram, clock: Clock, accuracy: float = 1e-13) ->
     solver = clarabel.DefaultSolver(
         _csc_matrix(program.P), program.q, _csc_matrix(program.A), program.b, cones, settings
     )
+    raised: list[BaseException] = []
+
+    def should_stop(info: Any) -> bool:
+        try:
+            return was_interrupted() or clock.seconds_left <= 0
+        except BaseException as error:  # Clarabel would print it and go on
+            raised.append(error)
+            return True
+
     with deferred_interrupt() as was_interrupted:
-        solver.set_termination_callback(lambda info: was_interrupted() or clock.seconds_left <= 0)
+        solver.set_termination_callback(should_stop)
         solution = solver.solve()
+    if raised:
+        raise raised[0]
     was_stopped = str(solution.status) in ("CallbackTerminated", "MaxIterations", "MaxTime")
     return ConeResult(np.asarray(solution.x), np.asarray(solution.z), int(solution.iterations), was_stopped)
 

@@ -24,7 +24,7 @@ ROUNDS = 8
 MAX_DENSE = 1_000_000
 """Values of the free samples' rows, made dense, up to which w is straightened."""
 
-RUNAWAY = 1e6
+RUNAWAY = 1e30
 """A step that multiplies the largest β by more than this is no refinement: the system was singular."""
 
 
