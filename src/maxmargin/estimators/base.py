@@ -63,6 +63,8 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             raise InvalidInputError(
                 f"Negative values in sample_weight: {float(weights.min())!r}. Use 0 to leave a sample out."
             )
+        if not weights.any():
+            raise InvalidInputError("Sample weights must contain at least one non-zero number.")
         total = np.bincount(labels, weights=weights, minlength=len(classes))
         if (total <= 0).any():
             name = classes.tolist()[int(np.argmin(total))]

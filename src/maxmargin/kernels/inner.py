@@ -51,7 +51,10 @@ def inner_products(X: Matrix, Z: Matrix, out: Block) -> None:
     else:
         if X.ctypes.data == Z.ctypes.data:
             Z = Z.copy()  # NumPy answers A @ A.T by SYRK, whose last bits are not GEMM's
-        np.matmul(X, Z.T, out=out)
+        if out.strides[1] == out.itemsize:
+            np.matmul(X, Z.T, out=out)
+        else:
+            out[...] = X @ Z.T  # some versions of NumPy turn the product round for an out in Fortran order: other bits
 
 
 def squared_norms(X: Matrix, dtype: np.dtype[Any]) -> Block:
