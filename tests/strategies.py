@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge
@@ -21,7 +21,8 @@ SCALES = (1e-6, 1e-3, 1.0, 1e3, 1e6)
 
 def examples(count):
     """The same examples in every run, as many as said."""
-    return settings(derandomize=True, deadline=None, max_examples=count)
+    checks = [HealthCheck.filter_too_much, HealthCheck.too_slow]
+    return settings(derandomize=True, deadline=None, max_examples=count, suppress_health_check=checks)
 
 
 def powers(X, Z):

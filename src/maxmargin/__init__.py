@@ -20,10 +20,11 @@ if TYPE_CHECKING:
         NotSupportedError,
         UndecidedError,
     )
-    from maxmargin.estimators import ConvergenceWarning, HardMarginSVC, certify, separability
+    from maxmargin.estimators import ConvergenceWarning, HardMarginSVC, LinearSVC, certify, separability
 
 _HOME = {
     "HardMarginSVC": "estimators",
+    "LinearSVC": "estimators",
     "certify": "estimators",
     "separability": "estimators",
     "ConvergenceWarning": "estimators",
@@ -50,6 +51,7 @@ __all__ = [
     "Halfspace",
     "HardMarginSVC",
     "InvalidInputError",
+    "LinearSVC",
     "MaxMarginError",
     "MemoryBudgetError",
     "NotSeparable",

@@ -5,7 +5,16 @@ import pytest
 
 from maxmargin.core import Problem
 from maxmargin.errors import InvalidInputError
-from maxmargin.solvers import SOLVERS, Auto, ConstraintGeneration, InteriorPoint, Solver, solver_from_name
+from maxmargin.solvers import (
+    SOLVERS,
+    Auto,
+    ConstraintGeneration,
+    DualCD,
+    InteriorPoint,
+    NormalEquations,
+    Solver,
+    solver_from_name,
+)
 
 
 def of_size(n, cost):
@@ -15,7 +24,7 @@ def of_size(n, cost):
 
 @pytest.mark.parametrize(
     ("n", "cost", "kind"),
-    [(10, np.inf, ConstraintGeneration), (301, np.inf, ConstraintGeneration), (301, 1.0, InteriorPoint)],
+    [(10, np.inf, ConstraintGeneration), (301, np.inf, ConstraintGeneration), (301, 1.0, NormalEquations)],
 )
 def test_the_choice_follows_the_margin_and_has_a_reason(n, cost, kind):
     solver, reason = Auto().choose(of_size(n, cost))
@@ -48,3 +57,15 @@ def test_settings_are_frozen_and_compare_by_value():
     assert InteriorPoint("dual") == InteriorPoint(form="dual") != InteriorPoint()
     with pytest.raises(AttributeError):
         InteriorPoint().form = "dual"
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "kind"), [(400, 100, NormalEquations), (400, 101, InteriorPoint), (1001, 1000, DualCD)]
+)
+def test_linear_problems_are_told_apart_by_their_shape(n, d, kind):
+    p = Problem(np.zeros((n, d)), np.where(np.arange(n) % 2, 1.0, -1.0), np.ones(n))
+    solver, reason = Auto(seed=3, n_threads=2).choose(p)
+    assert isinstance(solver, kind)
+    assert str(n) in reason
+    assert getattr(solver, "seed", 3) == 3
+    assert getattr(solver, "n_threads", 2) == 2

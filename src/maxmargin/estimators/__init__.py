@@ -3,5 +3,6 @@
 from maxmargin.estimators.convergence import ConvergenceWarning
 from maxmargin.estimators.hard_margin import HardMarginSVC
 from maxmargin.estimators.inspect import certify, separability
+from maxmargin.estimators.linear import LinearSVC
 
-__all__ = ["ConvergenceWarning", "HardMarginSVC", "certify", "separability"]
+__all__ = ["ConvergenceWarning", "HardMarginSVC", "LinearSVC", "certify", "separability"]

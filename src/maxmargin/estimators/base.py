@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from maxmargin.core import Candidate, Problem
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers import Budget
 from maxmargin.typing import Floats, Indices, Matrix
@@ -46,6 +47,10 @@ class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
         """Train on validated input (labels 0 … k − 1 of `classes_`, weights ≥ 0); True: interrupted, but with a model."""
+
+    @abstractmethod
+    def _candidates(self, X: Matrix, labels: Indices, weights: Floats) -> list[tuple[Problem, Candidate]]:
+        """Each binary problem with the model as it is stored: what `certify` judges."""
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Indices, Floats]:
         X, y = validate_data(

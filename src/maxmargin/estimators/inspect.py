@@ -10,8 +10,8 @@ from maxmargin.analysis.separability import separability as _separability
 from maxmargin.core import Candidate, Certificate, Problem
 from maxmargin.core import certify as _certify
 from maxmargin.errors import InvalidInputError
+from maxmargin.estimators.base import Classifier
 from maxmargin.estimators.hard_margin import HardMarginSVC
-from maxmargin.estimators.kernel_machine import KernelClassifier
 from maxmargin.estimators.one_vs_one import PerProblem
 from maxmargin.threads import one_blas_thread
 
@@ -43,9 +43,9 @@ def certify(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Certif
 
 def stored_problems(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list[tuple[Problem, Candidate]]:
     """Each binary problem of a fitted estimator with the model as it is stored; X and y must be its training data."""
-    if not isinstance(estimator, KernelClassifier):
+    if not isinstance(estimator, Classifier):
         raise InvalidInputError(f"A fitted maxmargin estimator is needed, got {type(estimator).__name__}.")
-    check_is_fitted(estimator, "support_")
+    check_is_fitted(estimator, "certificate_")
     probe = type(estimator)(**estimator.get_params(deep=False))
     X, labels, weights = probe._validated(X, y, sample_weight)
     if X.shape != estimator.shape_fit_ or not np.array_equal(probe.classes_, estimator.classes_):

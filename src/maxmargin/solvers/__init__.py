@@ -3,7 +3,9 @@
 from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.base import Budget, Clock, Event, Observer, Progress, Solver, solve
 from maxmargin.solvers.constraint_generation import ConstraintGeneration
+from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.normal_equations import NormalEquations
 from maxmargin.solvers.registry import SOLVERS, solver_from_name
 
 __all__ = [
@@ -11,8 +13,10 @@ __all__ = [
     "Budget",
     "Clock",
     "ConstraintGeneration",
+    "DualCD",
     "Event",
     "InteriorPoint",
+    "NormalEquations",
     "Observer",
     "Progress",
     "SOLVERS",

@@ -1,11 +1,19 @@
 """The choice of a solver, with its reason."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver
 from maxmargin.solvers.constraint_generation import ConstraintGeneration
+from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.normal_equations import NormalEquations
+
+FEW_SAMPLES = 1000
+"""Wide data with at most so many samples are solved through their Gram matrix."""
+
+FEW_FEATURES = 1000
+"""With at most so many features, and four times as many samples, the normal equations are the cheaper ones."""
 
 
 @dataclass(frozen=True)
@@ -20,12 +28,30 @@ class Auto:
     (ConstraintGeneration(), 'of 2 samples few touch a hard margin, so only those are looked at closely')
     """
 
+    seed: int = 0
+    n_threads: int = 1
+
     def choose(self, problem: Problem) -> tuple[Solver, str]:
         """The solver and the reason; the solver may still refuse, and then its words stand."""
-        n = len(problem.present)
+        n, d = len(problem.present), problem.X.shape[1]
         if problem.is_hard:
             return (
                 ConstraintGeneration(),
                 f"of {n} samples few touch a hard margin, so only those are looked at closely",
             )
-        return InteriorPoint(), f"{n} samples with a {type(problem.loss).__name__} loss, to high accuracy"
+        if not problem.is_linear:
+            return InteriorPoint(), f"{n} samples with a {type(problem.loss).__name__} loss, to high accuracy"
+        if d <= FEW_FEATURES and n >= 4 * d:
+            return self._with_settings(NormalEquations), f"{n} samples but only {d} features: d × d equations"
+        if n <= FEW_SAMPLES:
+            return InteriorPoint(), f"only {n} samples: n × n equations, to high accuracy"
+        return self._with_settings(DualCD), f"{n} samples with {d} features: one coordinate at a time"
+
+    def _with_settings(self, solver: type[Solver]) -> Solver:
+        return with_settings(solver, self.seed, self.n_threads)
+
+
+def with_settings(solver: type[Solver], seed: int, n_threads: int) -> Solver:
+    """A solver with the seed and the threads, if it has any use for them."""
+    known = {field.name for field in fields(solver)}  # type: ignore[arg-type]
+    return solver(**{name: value for name, value in (("seed", seed), ("n_threads", n_threads)) if name in known})

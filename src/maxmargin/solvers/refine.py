@@ -21,6 +21,9 @@ from maxmargin.typing import Floats, Indices
 MAX_FREE = 1200
 ROUNDS = 8
 
+SMALL = 50_000
+"""Values of X up to which the last digits cost nothing worth mentioning, whatever the tolerance."""
+
 MAX_DENSE = 1_000_000
 """Values of the free samples' rows, made dense, up to which w is straightened."""
 

@@ -4,21 +4,27 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.solvers.auto import Auto
+from maxmargin.solvers.auto import Auto, with_settings
 from maxmargin.solvers.base import Solver
 from maxmargin.solvers.constraint_generation import ConstraintGeneration
+from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.normal_equations import NormalEquations
 
 SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
     {
         "interior_point": InteriorPoint,
         "constraint_generation": ConstraintGeneration,
+        "dual_cd": DualCD,
+        "normal_equations": NormalEquations,
     }
 )
 
 
-def solver_from_name(solver: str | Solver | Auto) -> Solver | Auto:
+def solver_from_name(solver: str | Solver | Auto, *, seed: int = 0, n_threads: int = 1) -> Solver | Auto:
     """A solver by its name in the registry, "auto", or a `Solver` object as it is.
+
+    A solver found by name takes the seed and the threads, if it has any use for them.
 
     Examples
     --------
@@ -27,8 +33,8 @@ def solver_from_name(solver: str | Solver | Auto) -> Solver | Auto:
     """
     if isinstance(solver, Solver | Auto):
         return solver
-    if solver == "auto":
-        return Auto()
+    if isinstance(solver, str) and solver == "auto":
+        return Auto(seed, n_threads)
     if not isinstance(solver, str) or solver not in SOLVERS:
         raise InvalidInputError(f"solver must be 'auto', one of {sorted(SOLVERS)}, or a Solver object, got {solver!r}.")
-    return SOLVERS[solver]()
+    return with_settings(SOLVERS[solver], seed, n_threads)

@@ -1,0 +1,111 @@
+"""Sweeps of dual coordinate descent over rows, compiled.
+
+    min_α  ½‖Σ α_j y_j x̃_j‖² + ½ Σ δ_j α_j² − Σ (1 − y_j b₀) α_j     s.t.  0 ≤ α ≤ u
+
+x̃_j is x_j with a constant feature s behind it (s = 0: none); w = Σ α_j y_j x̃_j is kept up to date. One visit minimises over one
+α_j: O(non-zeros of the row). Algorithm 1 of Hsieh et al. (ICML 2008) with their shrinking rule,
+in a fresh random order each sweep.
+"""
+
+import numpy as np
+
+from maxmargin._loops.jit import loop
+
+# What a sweep reports, by position in `report`.
+HIGHEST, LOWEST, RESIDUAL, N_ACTIVE = 0, 1, 2, 3
+
+
+@loop
+def shuffle(order, count, seed):
+    """Put the first `count` entries into a random order (xorshift64; the state is seed[0])."""
+    state = seed[0]
+    for i in range(count - 1, 0, -1):
+        state ^= state << np.uint64(13)
+        state ^= state >> np.uint64(7)
+        state ^= state << np.uint64(17)
+        j = np.int64(state % np.uint64(i + 1))
+        order[i], order[j] = order[j], order[i]
+    seed[0] = state
+
+
+@loop
+def residual(m, a, u, delta):
+    """The sample's share of the duality gap, from its slack m = 1 − yF and its α."""
+    if delta > 0.0:  # squared hinge: δ = 1/(2c)
+        if m > 0.0:
+            return (m - a * delta) * (m - a * delta) / (2.0 * delta)
+        return -a * m + 0.5 * a * a * delta
+    return (u - a) * m if m > 0.0 else -a * m
+
+
+@loop
+def sweep_csr(
+    indptr, indices, data, y, upper, delta, square, alpha, w, s, b0, order, n_active, thresholds, seed, report
+):
+    """Visit the active samples of a CSR matrix once; changes alpha, w, order and seed in place, fills report."""
+    shuffle(order, n_active, seed)
+    last = w.shape[0] - 1
+    highest, lowest, total = -np.inf, np.inf, 0.0
+    i = 0
+    while i < n_active:
+        j = order[i]
+        begin, end = indptr[j], indptr[j + 1]
+        F = b0 + s * w[last]
+        for k in range(begin, end):
+            F += w[indices[k]] * data[k]
+        a = alpha[j]
+        m = 1.0 - y[j] * F
+        g = delta[j] * a - m
+        if (a == 0.0 and g > thresholds[0]) or (a == upper[j] and g < thresholds[1]):
+            n_active -= 1
+            order[i], order[n_active] = order[n_active], j
+            continue
+        projected = g
+        if (a == 0.0 and g > 0.0) or (a == upper[j] and g < 0.0):
+            projected = 0.0
+        highest, lowest = max(highest, projected), min(lowest, projected)
+        total += residual(m, a, upper[j], delta[j])
+        if projected != 0.0:
+            new = min(max(a - g / square[j], 0.0), upper[j])
+            step = (new - a) * y[j]
+            alpha[j] = new
+            for k in range(begin, end):
+                w[indices[k]] += step * data[k]
+            w[last] += step * s
+        i += 1
+    report[HIGHEST], report[LOWEST], report[RESIDUAL], report[N_ACTIVE] = highest, lowest, total, n_active
+
+
+@loop
+def sweep_dense(X, y, upper, delta, square, alpha, w, s, b0, order, n_active, thresholds, seed, report):
+    """Visit the active samples of a dense matrix once; changes alpha, w, order and seed in place, fills report."""
+    shuffle(order, n_active, seed)
+    last = w.shape[0] - 1
+    highest, lowest, total = -np.inf, np.inf, 0.0
+    i = 0
+    while i < n_active:
+        j = order[i]
+        F = b0 + s * w[last]
+        for k in range(last):
+            F += w[k] * X[j, k]
+        a = alpha[j]
+        m = 1.0 - y[j] * F
+        g = delta[j] * a - m
+        if (a == 0.0 and g > thresholds[0]) or (a == upper[j] and g < thresholds[1]):
+            n_active -= 1
+            order[i], order[n_active] = order[n_active], j
+            continue
+        projected = g
+        if (a == 0.0 and g > 0.0) or (a == upper[j] and g < 0.0):
+            projected = 0.0
+        highest, lowest = max(highest, projected), min(lowest, projected)
+        total += residual(m, a, upper[j], delta[j])
+        if projected != 0.0:
+            new = min(max(a - g / square[j], 0.0), upper[j])
+            step = (new - a) * y[j]
+            alpha[j] = new
+            for k in range(last):
+                w[k] += step * X[j, k]
+            w[last] += step * s
+        i += 1
+    report[HIGHEST], report[LOWEST], report[RESIDUAL], report[N_ACTIVE] = highest, lowest, total, n_active

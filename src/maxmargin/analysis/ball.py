@@ -1,0 +1,61 @@
+"""Where the exact optimum lies, given a certified model: a ball for w*, an interval for b*, and so an interval for F*(x).
+
+With gap = P(w, b) − D(β), strong convexity gives
+
+    w* ∈ ball(½(w + w(β)), radius),      radius² = gap − ¼‖w − w(β)‖²
+
+With r_j = radius·√k_jj every score f*_j lies in f_j ± r_j. The best bias is non-increasing in every score, so
+
+    b* ∈ [b⁻(f + r), b⁺(f − r)]
+
+the lower end of the argmin at one extreme and the upper end at the other: two sorts. Hence
+F*(x) ∈ f(x) ± radius·√k(x, x) + [b⁻, b⁺].
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from maxmargin.core.bias import best_bias
+from maxmargin.core.candidate import Candidate
+from maxmargin.core.certificate import Certificate
+from maxmargin.core.problem import Problem
+from maxmargin.errors import NotSupportedError
+from maxmargin.typing import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class OptimumBall:
+    """w* lies within `radius` of `centre` (a vector of the feature space), b* in [b_lower, b_upper].
+
+    `constant` is the feature that a penalised bias belongs to: it counts in the length of x.
+    """
+
+    centre: Floats
+    radius: float
+    b_lower: float
+    b_upper: float
+    constant: float = 0.0
+
+    def interval(self, f: Floats, squares: Floats) -> tuple[Floats, Floats]:
+        """The ends of F*(x), from f = ⟨centre, φ(x)⟩ and k(x, x)."""
+        reach = self.radius * np.sqrt(squares + self.constant**2)
+        return f + self.b_lower - reach, f + self.b_upper + reach
+
+
+def optimum_ball(problem: Problem, candidate: Candidate, certificate: Certificate) -> OptimumBall:
+    """The ball of a certified candidate; L2 only. Cost: a pass over the data and two sorts."""
+    if not problem.penalty.strongly_convex:
+        raise NotSupportedError(f"{problem.penalty!r} is not strongly convex, so a gap bounds no distance.")
+    centre = 0.5 * (candidate.w + problem.combine(candidate.beta))
+    radius = certificate.radius
+    if problem.bias.kind == "none":
+        return OptimumBall(centre, radius, 0.0, 0.0)
+    if problem.bias.kind == "penalized":
+        b = 0.5 * (candidate.b + problem.bias.scale**2 * float(candidate.beta.sum()))
+        return OptimumBall(centre, radius, b, b, problem.bias.scale)
+    f = problem.decision(centre)
+    reach = radius * np.sqrt(np.maximum(problem.diag(), 0.0))
+    lower = best_bias(problem, candidate.beta, f + reach).lower
+    upper = best_bias(problem, candidate.beta, f - reach).upper
+    return OptimumBall(centre, radius, lower, upper)

@@ -1,0 +1,299 @@
+"""LinearSVC: the linear support vector machine, with a free bias and a proof."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from maxmargin.analysis.ball import optimum_ball
+from maxmargin.core import (
+    Bias,
+    Candidate,
+    Problem,
+    Regularization,
+    Solution,
+    Status,
+    loss_from_name,
+    penalty_from_name,
+)
+from maxmargin.errors import InvalidInputError
+from maxmargin.estimators.base import Classifier, check_choice, check_flag, check_tol
+from maxmargin.estimators.convergence import warn_unless_solved
+from maxmargin.estimators.one_vs_one import PerProblem
+from maxmargin.solvers import solve, solver_from_name
+from maxmargin.threads import usable_threads
+from maxmargin.typing import Floats, Indices, Matrix
+
+
+class LinearSVC(Classifier):
+    r"""The linear soft-margin support vector machine.
+
+        min ½‖w‖² + Σ_j c_j ℓ(y_j (⟨w, x_j⟩ + b)),        c_j = C · sample_weight_j · class_weight
+
+    with the bias b free (unpenalised), which LIBLINEAR cannot do with the hinge. Learning stops when the relative duality gap is
+    proved to be at most `tol`. More than two classes: one-vs-rest, in threads.
+
+    Parameters
+    ----------
+    penalty : {"l2"}
+        ½‖w‖².
+    loss : {"hinge", "squared_hinge"}
+        max(0, 1 − z), or its square.
+    C : float or Regularization
+        The trade-off, in any of its spellings; larger fits the samples more closely.
+    fit_intercept : bool
+        False: the hyperplane passes through the origin.
+    intercept_scaling : float or None
+        None leaves the bias free. A number s penalises it as the weight of a constant feature s, as LIBLINEAR does.
+    class_weight : dict, "balanced" or None
+        Factors of the costs; "balanced" makes the (weighted) classes count the same.
+    tol : float
+        The relative duality gap to prove.
+    max_iter : int
+        Rounds of the solver (sweeps of "dual_cd", Newton steps of "normal_equations"); −1 is no limit.
+    max_seconds : float or None
+        Seconds after which the best model so far is returned, with a `ConvergenceWarning`.
+    solver : str or Solver
+        "auto", "dual_cd", "normal_equations" or "interior_point".
+    warm_start : bool
+        Start from the last fit's dual variables, if the data have the same shape and classes.
+    n_jobs : int or None
+        Threads; None takes as many as BLAS may use. The model does not depend on it.
+    random_state : int, RandomState or None
+        Of the visiting order of "dual_cd"; None is 0.
+
+    Attributes
+    ----------
+    coef_ : array (1, d) or (n_classes, d)
+    intercept_ : array (1,) or (n_classes,)
+    support_, dual_coef_
+        The samples with a dual variable, and these, signed: (1, n_SV) or (n_classes, n_SV).
+    certificate_, status_, solver_, trace_
+        The proof, how the fit ended, which solver and why, its certified moments; tuples with `.worst` for more than two classes.
+    classes_, n_features_in_, n_iter_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Cost: O(non-zeros) a round, in time linear in their number; memory O(n + d) beside the data, which are not copied (float32
+    stays float32).
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVC
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.5], [3.0, 3.0]], ["no", "no", "yes", "yes"]
+    >>> model = LinearSVC(C=10).fit(X, y)
+    >>> model.predict([[0.2, 0.2], [3.0, 2.0]])
+    array(['no', 'yes'], dtype='<U3')
+    >>> model.certificate_.relative_gap <= 1e-3
+    True
+    """
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "hinge",
+        *,
+        C: Any = 1.0,
+        fit_intercept: bool = True,
+        intercept_scaling: float | None = None,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        solver: Any = "auto",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.solver = solver
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # -- fit -----------------------------------------------------------------------------------------------------
+
+    def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
+        tol = check_tol(self.tol)
+        check_choice("penalty", self.penalty, ("l2",))
+        check_choice("loss", self.loss, ("hinge", "squared_hinge"))
+        check_flag("warm_start", self.warm_start)
+        problems = self._problems(X, labels, weights)
+        warm = self._warm_candidates(problems, labels)
+        threads = usable_threads(self.n_jobs)
+        budget = self._budget(self.max_iter, self.max_seconds)
+        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        solver = solver_from_name(self.solver, seed=seed, n_threads=threads if len(problems) == 1 else 1)
+
+        def train(k: int) -> Solution:
+            return solve(problems[k], solver, tol=tol, warm=warm[k], budget=budget)
+
+        if len(problems) == 1:
+            solutions = [train(0)]
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                solutions = list(pool.map(train, range(len(problems))))
+        self._store(X, labels, problems, solutions)
+        certificates = [solution.certificate for solution in solutions if solution.certificate is not None]
+        for solution, certificate in zip(solutions, certificates, strict=True):
+            warn_unless_solved(type(self).__name__, solution.status, certificate, tol)
+        return any(solution.status is Status.INTERRUPTED for solution in solutions)
+
+    def _problems(self, X: Matrix, labels: Indices, weights: Floats) -> list[Problem]:
+        """One problem (positive: ``classes_[1]``), or one a class for more than two."""
+        n_classes = len(self.classes_)
+        cost = (
+            Regularization.of(self.C).cost(float(weights.sum()))
+            * weights
+            * self._class_factors(labels, weights)[labels]
+        )
+        positives = [1] if n_classes == 2 else range(n_classes)
+        return [
+            Problem(
+                X,
+                np.where(labels == positive, 1.0, -1.0),
+                cost=cost,
+                loss=loss_from_name(self.loss),
+                penalty=penalty_from_name(self.penalty),
+                bias=self._bias(),
+            )
+            for positive in positives
+        ]
+
+    def _bias(self) -> Bias:
+        fit_intercept = check_flag("fit_intercept", self.fit_intercept)
+        if self.intercept_scaling is None:
+            return Bias.free() if fit_intercept else Bias.none()
+        if not fit_intercept:
+            raise InvalidInputError(
+                f"intercept_scaling={self.intercept_scaling!r} needs fit_intercept=True: there is no intercept to penalise."
+            )
+        return Bias.penalized(self.intercept_scaling)
+
+    def _class_factors(self, labels: Indices, weights: Floats) -> Floats:
+        """The factor of each class; "balanced" counts weights: total / (n_classes · weight of the class)."""
+        n_classes = len(self.classes_)
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            factors = weights.sum() / (n_classes * np.bincount(labels, weights=weights, minlength=n_classes))
+        else:
+            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[labels])
+        if not (np.isfinite(factors).all() and (factors > 0).all()):
+            raise InvalidInputError(f"class_weight must be positive for every class, got {self.class_weight!r}.")
+        self.class_weight_ = np.asarray(factors, dtype=np.float64)
+        return self.class_weight_
+
+    def _warm_candidates(self, problems: list[Problem], labels: Indices) -> list[Candidate | None]:
+        last = self.__dict__.get("_last_fit")
+        shape = (problems[0].X.shape, len(problems))
+        if not self.warm_start or last is None or last[0] != shape or not np.array_equal(last[1], labels):
+            return [None] * len(problems)
+        return [
+            Candidate(self.coef_[k].astype(np.float64), float(self.intercept_[k]), _spread(self, k, problem.n))
+            for k, problem in enumerate(problems)
+        ]
+
+    def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
+        certificates = [solution.certificate for solution in solutions if solution.certificate is not None]
+        betas = np.array([solution.beta for solution in solutions])
+        self.coef_ = np.array([solution.w for solution in solutions])
+        self.intercept_ = np.array([solution.b for solution in solutions])
+        self.support_ = np.flatnonzero(betas.any(axis=0)).astype(np.int32)
+        self.dual_coef_ = betas[:, self.support_]
+        self.n_iter_ = max(max(solution.n_iter for solution in solutions), 1)
+        self.shape_fit_ = X.shape
+        self._last_fit = ((X.shape, len(problems)), labels) if self.warm_start else None
+        self._balls = [
+            optimum_ball(problem, solution, certificate)
+            for problem, solution, certificate in zip(problems, solutions, certificates, strict=True)
+        ]
+        worst = int(np.argmax([certificate.relative_gap for certificate in certificates]))
+        for name, items in (
+            ("certificate_", certificates),
+            ("status_", [solution.status for solution in solutions]),
+            ("solver_", [solution.solver for solution in solutions]),
+            ("trace_", [solution.trace for solution in solutions]),
+        ):
+            setattr(self, name, items[0] if len(items) == 1 else PerProblem.of(items, worst))
+
+    def _candidates(self, X: Matrix, labels: Indices, weights: Floats) -> list[tuple[Problem, Candidate]]:
+        """Each binary problem with the model as it is stored: what `certify` judges."""
+        return [
+            (problem, Candidate(self.coef_[k], float(self.intercept_[k]), _spread(self, k, problem.n)))
+            for k, problem in enumerate(self._problems(X, labels, weights))
+        ]
+
+    # -- predict -------------------------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Floats:
+        """F(x) = ⟨w, x⟩ + b: positive for ``classes_[1]``; one column a class for more than two. Cost: O(nnz)."""
+        scores = np.asarray(self._scores(self._checked(X), self.coef_) + self.intercept_)
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Any:
+        """The labels: F > 0 gives ``classes_[1]``, F = 0 ``classes_[0]``; for more classes the largest F, the first of equals."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def certified_predictions(self, X: Any) -> tuple[Any, Any]:
+        """(labels, is_certain): the predictions, and which of them cannot change between this model and the exact optimum.
+
+        The exact optimum lies in a ball of radius √gap about this model, so its F(x) has an interval; a label is certain where
+        the whole interval agrees with it. A smaller `tol` makes more of them certain.
+
+        Examples
+        --------
+        >>> from maxmargin import LinearSVC
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+        >>> labels, is_certain = LinearSVC(tol=1e-8).fit(X, y).certified_predictions([[0.0], [2.9]])
+        >>> labels, is_certain
+        (array([0, 1]), array([ True,  True]))
+        """
+        X = self._checked(X)
+        squares = np.asarray(
+            X.multiply(X).sum(axis=1) if hasattr(X, "multiply") else np.einsum("ij,ij->i", X, X)
+        ).ravel()
+        scores = self._scores(X, np.array([ball.centre for ball in self._balls]))
+        ends = [ball.interval(scores[:, k], squares) for k, ball in enumerate(self._balls)]
+        lower, upper = np.array([end[0] for end in ends]), np.array([end[1] for end in ends])
+        labels = self.predict(X)
+        if len(self.classes_) == 2:
+            is_positive = labels == self.classes_[1]
+            return labels, np.where(is_positive, lower[0] > 0, upper[0] < 0)
+        winner = np.searchsorted(self.classes_, labels)
+        samples = np.arange(len(labels))
+        others = upper.copy()
+        others[winner, samples] = -np.inf
+        return labels, lower[winner, samples] > others.max(axis=0)
+
+    def _checked(self, X: Any) -> Matrix:
+        check_is_fitted(self, "coef_")
+        return validate_data(
+            self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True
+        )
+
+    @staticmethod
+    def _scores(X: Matrix, w: Floats) -> Floats:
+        return np.asarray(X @ w.T, dtype=np.float64)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _spread(model: LinearSVC, k: int, n: int) -> Floats:
+    beta = np.zeros(n)
+    beta[model.support_] = model.dual_coef_[k]
+    return beta
