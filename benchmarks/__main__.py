@@ -3,7 +3,7 @@
 import argparse
 import importlib
 
-SUITES = ("hard_margin",)
+SUITES = ("hard_margin", "linear")
 
 
 def main() -> None:

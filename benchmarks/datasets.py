@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "data"
 
@@ -28,12 +29,59 @@ def overlapping(n: int, d: int, seed: int = 0) -> tuple[Any, Any]:
 def genes(name: str) -> tuple[Any, Any]:
     """A gene-expression set by name ("array_golub", "array_alon"), or a synthetic one of the same shape."""
     n, d = {"array_golub": (72, 7129), "array_alon": (62, 2000)}[name]
+    data = shared(name)
+    return separable(n, d, 1.0) if data is None else (data["X_train"], data["y_train"])
+
+
+def linear_sets() -> dict[str, tuple[Any, Any]]:
+    """The binary tasks of the linear suite; synthetic stand-ins of the same shape where the real sets are missing."""
+    shapes = {
+        "reuters_modapte": (9603, 27336, 70),
+        "20newsgroups": (11314, 130107, 157),
+        "a9a": (32561, 123, 14),
+        "mushrooms": (8124, 112, 21),
+        "covtype": (581012, 54, 12),
+    }
+    sets = {name: _real_linear(name) or zipf(*shape) for name, shape in shapes.items()}
+    sets["zipf 200 000 × 50 000"] = zipf(200_000, 50_000, 40)
+    return sets
+
+
+def zipf(n: int, d: int, per_row: int, seed: int = 0) -> tuple[Any, Any]:
+    """A sparse set whose columns are used as words are: rank r about 1/r as often as the first; unit rows, noisy labels."""
+    rng = np.random.default_rng(seed)
+    columns = np.minimum((d ** rng.random((n, per_row))).astype(np.int64) - 1, d - 1)
+    X = sp.csr_array((np.ones(n * per_row), (np.repeat(np.arange(n), per_row), columns.ravel())), shape=(n, d))
+    X.sum_duplicates()
+    X = sp.csr_array(sp.diags_array(1.0 / np.sqrt(X.multiply(X).sum(axis=1))) @ X)
+    scores = X @ rng.normal(size=d)
+    return X, (scores + 0.3 * np.std(scores) * rng.normal(size=n) > np.median(scores)).astype(int)
+
+
+def _real_linear(name: str) -> tuple[Any, Any] | None:
+    data = shared(name, tfidf=name in ("reuters_modapte", "20newsgroups"))
+    if data is None:
+        return None
+    X = data["X_train"]
+    if name == "reuters_modapte":
+        column = data["Y_train"][:, [list(data["topics"]).index("earn")]]
+        return X, np.asarray(column.todense() if sp.issparse(column) else column).ravel().astype(int)
+    y = data["y_train"]
+    if name == "20newsgroups":
+        return X, (y < 10).astype(int)
+    if name == "covtype":
+        X = X.astype(np.float64) / np.maximum(np.abs(X).max(axis=0), 1)
+        return sp.csr_array(X), (y == 2).astype(int)
+    return X, (y == np.max(y)).astype(int)
+
+
+def shared(name: str, **options: Any) -> Any:
+    """A set from ../shared/data, or None where that folder is missing."""
     if not (SHARED / "load.py").exists():
-        return separable(n, d, 1.0)
+        return None
     spec = importlib.util.spec_from_file_location("shared_data_load", SHARED / "load.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    data = module.load(name)
-    return data["X_train"], data["y_train"]
+    return module.load(name, **options)
