@@ -5,7 +5,6 @@ stands in its own column. Times are medians of runs in turn. Loops are compiled 
 """
 
 import time
-import warnings
 from statistics import median
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from benchmarks import datasets, results
+from benchmarks.timing import timed_fit
 from maxmargin import HardMarginSVC, separability
 from maxmargin.core import Candidate, Problem, certify
 
@@ -48,10 +48,10 @@ def _against_scikit_learn(name: str, X: Any, y: Any, repeats: int) -> dict[str, 
     ours, theirs = [], []
     peer = None
     for _ in range(repeats):
-        model, seconds = _timed(HardMarginSVC(), X, y)
+        model, seconds = timed_fit(HardMarginSVC(), X, y)
         ours.append(seconds)
         if len(X) <= PEER_LIMIT:
-            peer, seconds = _timed(SVC(kernel="linear", C=1e6), X, y)
+            peer, seconds = timed_fit(SVC(kernel="linear", C=1e6), X, y)
             theirs.append(seconds)
     return {
         "data": name,
@@ -62,14 +62,6 @@ def _against_scikit_learn(name: str, X: Any, y: Any, repeats: int) -> dict[str, 
         "its gap": _peer_gap(peer, X, y) if peer is not None else "",
         "ratio": median(theirs) / median(ours) if theirs else "",
     }
-
-
-def _timed(model: Any, X: Any, y: Any) -> tuple[Any, float]:
-    started = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(X, y)
-    return model, time.perf_counter() - started
 
 
 def _peer_gap(peer: Any, X: Any, y: Any) -> float:

@@ -1,13 +1,13 @@
 """Linear training against scikit-learn's LinearSVC(hinge), which is LIBLINEAR, without a bias, at equal certified gap.
 
 The peer runs at the loosest of its tolerances (factors of about 3) whose result has the asked relative gap: its primal value
-against our dual value. `reached` is False where none of its tolerances gets there within 2000 epochs: then its time is that of the
-last try. Our times include validation, certificate and the ball for certified predictions; "free bias / none" compares our fit
-with a free bias to our fit without one. Times are medians of runs in turn; loops are compiled before. Rows are saved as they come.
+against our dual value. `reached` is False where none of its tolerances gets there within 2000 epochs: then its time is that of
+the last try. Our times include validation, certificate and the ball for certified predictions; "free bias / none" compares our
+fit with a free bias to our fit without one. Times are medians of runs in turn; loops are compiled before. Rows are saved as they
+come.
 """
 
 import time
-import warnings
 from statistics import median
 from typing import Any
 
@@ -16,6 +16,7 @@ import scipy.sparse as sp
 import sklearn.svm
 
 from benchmarks import datasets, results
+from benchmarks.timing import timed_fit
 from maxmargin import LinearSVC
 
 TOLERANCES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
@@ -46,9 +47,9 @@ def run(repeats: int) -> None:
 def _compare(name: str, X: Any, y: Any, C: float, gap: float, repeats: int) -> dict[str, Any]:
     ours, free = [], []
     for _ in range(repeats):
-        model, seconds = _timed(LinearSVC(C=C, tol=gap, fit_intercept=False), X, y)
+        model, seconds = timed_fit(LinearSVC(C=C, tol=gap, fit_intercept=False), X, y)
         ours.append(seconds)
-        with_bias, seconds = _timed(LinearSVC(C=C, tol=gap), X, y)
+        with_bias, seconds = timed_fit(LinearSVC(C=C, tol=gap), X, y)
         free.append(seconds)
     bound = model.certificate_.dual
     theirs, reached = _peer(X, y, C, gap, bound, repeats)
@@ -75,20 +76,12 @@ def _peer(X: Any, y: Any, C: float, gap: float, bound: float, repeats: int) -> t
         peer = sklearn.svm.LinearSVC(
             loss="hinge", C=C, fit_intercept=False, tol=tol, max_iter=2000, dual=True, random_state=0
         )
-        _, seconds = _timed(peer, X, y)
+        _, seconds = timed_fit(peer, X, y)
         w = peer.coef_[0]
         primal = 0.5 * w @ w + C * np.maximum(0.0, 1.0 - sign * (X @ w)).sum()
         reached = float((primal - bound) / primal)
         if reached <= gap:
-            return median([seconds, *(_timed(peer, X, y)[1] for _ in range(repeats - 1))]), reached
+            return median([seconds, *(timed_fit(peer, X, y)[1] for _ in range(repeats - 1))]), reached
         if seconds > SECONDS:
             break
     return seconds, reached
-
-
-def _timed(model: Any, X: Any, y: Any) -> tuple[Any, float]:
-    started = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(X, y)
-    return model, time.perf_counter() - started

@@ -39,6 +39,18 @@ def residual(m, a, u, delta):
 
 
 @loop
+def is_settled(g, a, u, thresholds):
+    """Whether α sits on a bound and its gradient pushes it there harder than any gradient of the last sweep: shrink it."""
+    return (a == 0.0 and g > thresholds[0]) or (a == u and g < thresholds[1])
+
+
+@loop
+def project(g, a, u):
+    """The part of the gradient that the box lets through."""
+    return 0.0 if (a == 0.0 and g > 0.0) or (a == u and g < 0.0) else g
+
+
+@loop
 def sweep_csr(
     indptr, indices, data, y, upper, delta, square, alpha, w, s, b0, order, n_active, thresholds, seed, report
 ):
@@ -56,13 +68,11 @@ def sweep_csr(
         a = alpha[j]
         m = 1.0 - y[j] * F
         g = delta[j] * a - m
-        if (a == 0.0 and g > thresholds[0]) or (a == upper[j] and g < thresholds[1]):
+        if is_settled(g, a, upper[j], thresholds):
             n_active -= 1
             order[i], order[n_active] = order[n_active], j
             continue
-        projected = g
-        if (a == 0.0 and g > 0.0) or (a == upper[j] and g < 0.0):
-            projected = 0.0
+        projected = project(g, a, upper[j])
         highest, lowest = max(highest, projected), min(lowest, projected)
         total += residual(m, a, upper[j], delta[j])
         if projected != 0.0:
@@ -91,13 +101,11 @@ def sweep_dense(X, y, upper, delta, square, alpha, w, s, b0, order, n_active, th
         a = alpha[j]
         m = 1.0 - y[j] * F
         g = delta[j] * a - m
-        if (a == 0.0 and g > thresholds[0]) or (a == upper[j] and g < thresholds[1]):
+        if is_settled(g, a, upper[j], thresholds):
             n_active -= 1
             order[i], order[n_active] = order[n_active], j
             continue
-        projected = g
-        if (a == 0.0 and g > 0.0) or (a == upper[j] and g < 0.0):
-            projected = 0.0
+        projected = project(g, a, upper[j])
         highest, lowest = max(highest, projected), min(lowest, projected)
         total += residual(m, a, upper[j], delta[j])
         if projected != 0.0:
