@@ -218,7 +218,7 @@ def test_a_fit_does_not_exceed_its_seconds_by_much():
     started = time.perf_counter()
     with pytest.warns(ConvergenceWarning):
         HardMarginSVC(max_seconds=1e-4).fit(data, labels)
-    assert time.perf_counter() - started < 0.5
+    assert time.perf_counter() - started < 0.9
 
 
 @pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
