@@ -192,6 +192,8 @@ def test_it_works_in_a_pipeline_on_text_with_a_grid_and_calibration():
         ({"loss": "log"}, "loss must be one of"),
         ({"C": -1.0}, "C"),
         ({"C": "1"}, "C"),
+        ({"C": np.inf}, "Use HardMarginSVC"),
+        ({"C": Regularization.pegasos(0.0)}, "Use HardMarginSVC"),
         ({"intercept_scaling": 0.0}, "scale of a penalized bias"),
         ({"intercept_scaling": 1.0, "fit_intercept": False}, "needs fit_intercept=True"),
         ({"n_jobs": 0}, "n_jobs must be"),

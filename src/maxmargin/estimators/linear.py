@@ -154,11 +154,10 @@ class LinearSVC(Classifier):
     def _problems(self, X: Matrix, labels: Indices, weights: Floats) -> list[Problem]:
         """One problem (positive: ``classes_[1]``), or one a class for more than two."""
         n_classes = len(self.classes_)
-        cost = (
-            Regularization.of(self.C).cost(float(weights.sum()))
-            * weights
-            * self._class_factors(labels, weights)[labels]
-        )
+        trade_off = Regularization.of(self.C)
+        if trade_off.is_hard:
+            raise InvalidInputError(f"C={self.C!r} is the hard margin. Use HardMarginSVC(), or a finite C.")
+        cost = trade_off.cost(float(weights.sum())) * weights * self._class_factors(labels, weights)[labels]
         positives = [1] if n_classes == 2 else range(n_classes)
         return [
             Problem(
