@@ -1,10 +1,10 @@
 """Linear training against scikit-learn's LinearSVC(hinge), which is LIBLINEAR, without a bias, at equal certified gap.
 
-The peer runs at the loosest of its tolerances (factors of about 3) whose result has the asked relative gap: its primal value
-against our dual value. `reached` is False where none of its tolerances gets there within 2000 epochs: then its time is that of
-the last try. Our times include validation, certificate and the ball for certified predictions; "free bias / none" compares our
-fit with a free bias to our fit without one. Times are medians of runs in turn; loops are compiled before. Rows are saved as they
-come.
+The peer runs at the loosest of its tolerances (factors of about 3) whose primal value is within the asked gap of the optimum,
+which is taken from a dual value of ours, a thousand times tighter. `reached` is False where none of its tolerances gets there within 2000
+epochs: then its time is that of the last try. Our times include validation, certificate and the ball for certified predictions;
+"free bias / none" compares our fit with a free bias to our fit without one. Times are medians of runs in turn; loops are compiled
+before. Rows are saved as they come.
 """
 
 import time
@@ -51,7 +51,9 @@ def _compare(name: str, X: Any, y: Any, C: float, gap: float, repeats: int) -> d
         ours.append(seconds)
         with_bias, seconds = timed_fit(LinearSVC(C=C, tol=gap), X, y)
         free.append(seconds)
-    bound = model.certificate_.dual
+    # The peer shows no dual point. It is judged against the optimum, not against our dual value at the asked gap: that one is
+    # itself off by up to the gap, and would ask more of the peer than of us.
+    bound = timed_fit(LinearSVC(C=C, tol=1e-3 * gap, fit_intercept=False, max_seconds=120), X, y)[0].certificate_.dual
     theirs, reached = _peer(X, y, C, gap, bound, repeats)
     return {
         "data": name,

@@ -105,7 +105,7 @@ class HardMarginSVC(KernelClassifier):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
 
-    def _problem(self, X: Matrix, pair: Pair, weights: Floats, kernel: Kernel, total_weight: float) -> Problem:
+    def _problem(self, X: Matrix, pair: Pair, weights: Floats, kernel: Kernel) -> Problem:
         return Problem(
             X,
             pair.y,

@@ -38,7 +38,7 @@ class KernelClassifier(Classifier):
     break_ties: Any
 
     @abstractmethod
-    def _problem(self, X: Matrix, pair: Pair, weights: Floats, kernel: Kernel, total_weight: float) -> Problem:
+    def _problem(self, X: Matrix, pair: Pair, weights: Floats, kernel: Kernel) -> Problem:
         """The problem of one pair of classes."""
 
     @abstractmethod
@@ -104,7 +104,7 @@ class KernelClassifier(Classifier):
         kernel.check_input(X)
         kernel = kernel.resolve(X, sample_weight=weights)
         pairs = pairs_of(labels, len(self.classes_))
-        return [self._problem(X, pair, weights[pair.rows], kernel, float(weights.sum())) for pair in pairs]
+        return [self._problem(X, pair, weights[pair.rows], kernel) for pair in pairs]
 
     def _per_problem(self, attribute: str) -> tuple[Any, ...]:
         value = getattr(self, attribute)
@@ -116,7 +116,7 @@ class KernelClassifier(Classifier):
         pairs = pairs_of(labels, n_classes)
         out = []
         for k, pair in enumerate(pairs):
-            problem = self._problem(X, pair, weights[pair.rows], self.kernel_, float(weights.sum()))
+            problem = self._problem(X, pair, weights[pair.rows], self.kernel_)
             beta = unpack_dual(pair, self.support_.astype(np.intp), self.dual_coef_, labels, n_classes)
             w = beta if self._weights is None else self._weights[k]
             out.append((problem, Candidate(w, float(self.intercept_[k]), beta)))
