@@ -1,7 +1,8 @@
 """Linear training against scikit-learn's LinearSVC(hinge), which is LIBLINEAR, without a bias, at equal certified gap.
 
 The peer runs at the loosest of its tolerances (factors of about 3) whose primal value is within the asked gap of the optimum,
-which is taken from a dual value of ours, a thousand times tighter. `reached` is False where none of its tolerances gets there within 2000
+which is taken from a dual value of ours, a thousand times tighter. `reached` is False where none of its tolerances
+gets there within 2000
 epochs: then its time is that of the last try. Our times include validation, certificate and the ball for certified predictions;
 "free bias / none" compares our fit with a free bias to our fit without one. Times are medians of runs in turn; loops are compiled
 before. Rows are saved as they come.
