@@ -6,12 +6,15 @@ the guard every product runs on one thread; whoever has enough work for more sta
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from maxmargin.errors import InvalidInputError
+
+T = TypeVar("T")
 
 _lock = threading.Lock()
 _holders = 0
@@ -91,3 +94,45 @@ def usable_threads(n_jobs: int | None) -> int:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise InvalidInputError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}.")
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+_pool: ThreadPoolExecutor | None = None
+
+
+def together(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
+    """Run tasks at the same time where there are threads for it; their results in order.
+
+    All tasks have ended when this returns or raises. The helper threads are kept for the next call.
+
+    Examples
+    --------
+    >>> together([lambda: 1, lambda: 2], n_threads=2)
+    [1, 2]
+    """
+    if n_threads < 2 or len(tasks) < 2:
+        return [task() for task in tasks]
+    helpers = _helpers()
+    others = [helpers.submit(task) for task in tasks[1:]]
+    try:
+        first = tasks[0]()
+    finally:
+        wait(others)
+    return [first, *(other.result() for other in others)]
+
+
+def _helpers() -> ThreadPoolExecutor:
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 1), thread_name_prefix="maxmargin")
+        return _pool
+
+
+def _forget_helpers() -> None:
+    """A forked child has no threads but its own: make new ones there."""
+    global _pool, _lock
+    _pool, _lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_helpers)

@@ -20,7 +20,7 @@ from tests.strategies import examples
 
 CANCER = load_breast_cancer()
 X, Y = StandardScaler().fit_transform(CANCER.data), CANCER.target
-SOLVERS = ("auto", "dual_cd", "normal_equations", "interior_point")
+SOLVERS = ("auto", "dual_cd", "proximal_newton", "interior_point")
 
 
 def blobs(seed, n=60, d=3, shift=0.7):
@@ -77,7 +77,7 @@ def test_more_classes_are_taken_one_against_the_rest_each_with_its_certificate()
     assert model.score(x, data.target_names[data.target]) > 0.98
 
 
-@pytest.mark.parametrize("solver", ["dual_cd", "normal_equations"])
+@pytest.mark.parametrize("solver", ["dual_cd", "proximal_newton"])
 def test_the_bits_do_not_depend_on_the_threads(solver):
     rng = np.random.default_rng(0)
     x = sp.random(4000, 60, density=0.9, format="csr", random_state=0)
@@ -125,7 +125,7 @@ def test_a_certified_prediction_never_changes_at_the_exact_optimum(seed, tol, bi
     x, y = blobs(seed, n=400, d=4, shift=0.4)
     wide = np.hstack([x, rng.standard_normal((400, 130))])  # too large to be finished to the last digit whatever tol
     rough = LinearSVC(C=0.05, tol=tol, solver="dual_cd", **bias).fit(wide, y)
-    exact = LinearSVC(C=0.05, tol=1e-10, solver="normal_equations", **bias).fit(wide, y)
+    exact = LinearSVC(C=0.05, tol=1e-10, solver="proximal_newton", **bias).fit(wide, y)
     probe = rng.standard_normal((200, 134))
     labels, is_certain = rough.certified_predictions(probe)
     np.testing.assert_array_equal(labels, rough.predict(probe))

@@ -11,7 +11,7 @@ from maxmargin.solvers import (
     ConstraintGeneration,
     DualCD,
     InteriorPoint,
-    NormalEquations,
+    ProximalNewton,
     Solver,
     solver_from_name,
 )
@@ -24,7 +24,7 @@ def of_size(n, cost):
 
 @pytest.mark.parametrize(
     ("n", "cost", "kind"),
-    [(10, np.inf, ConstraintGeneration), (301, np.inf, ConstraintGeneration), (301, 1.0, NormalEquations)],
+    [(10, np.inf, ConstraintGeneration), (301, np.inf, ConstraintGeneration), (301, 1.0, ProximalNewton)],
 )
 def test_the_choice_follows_the_margin_and_has_a_reason(n, cost, kind):
     solver, reason = Auto().choose(of_size(n, cost))
@@ -60,7 +60,7 @@ def test_settings_are_frozen_and_compare_by_value():
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "kind"), [(400, 100, NormalEquations), (400, 101, InteriorPoint), (1001, 1000, DualCD)]
+    ("n", "d", "kind"), [(400, 100, ProximalNewton), (400, 101, InteriorPoint), (1001, 1000, DualCD)]
 )
 def test_linear_problems_are_told_apart_by_their_shape(n, d, kind):
     p = Problem(np.zeros((n, d)), np.where(np.arange(n) % 2, 1.0, -1.0), np.ones(n))

@@ -293,7 +293,7 @@ def test_a_bad_warm_start_is_forgotten():
 
 def test_the_solution_says_which_solver_and_why():
     assert solve(LINE, InteriorPoint()).solver == "InteriorPoint: asked for"
-    assert solve(LINE).solver.startswith("NormalEquations: 4 samples")
+    assert solve(LINE).solver.startswith("ProximalNewton: 4 samples")
     assert solve(HARD, Auto()).solver.startswith("ConstraintGeneration: of 4 samples")
 
 

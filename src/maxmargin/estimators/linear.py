@@ -53,11 +53,11 @@ class LinearSVC(Classifier):
     tol : float
         The relative duality gap to prove.
     max_iter : int
-        Rounds of the solver (sweeps of "dual_cd", Newton steps of "normal_equations"); −1 is no limit.
+        Rounds of the solver (sweeps of "dual_cd", Newton steps of "proximal_newton"); −1 is no limit.
     max_seconds : float or None
         Seconds after which the best model so far is returned, with a `ConvergenceWarning`.
     solver : str or Solver
-        "auto", "dual_cd", "normal_equations" or "interior_point".
+        "auto", "dual_cd", "proximal_newton" or "interior_point".
     warm_start : bool
         Start from the last fit's dual variables, if the data have the same shape and classes.
     n_jobs : int or None

@@ -5,7 +5,7 @@ from maxmargin.solvers.base import Budget, Clock, Event, Observer, Progress, Sol
 from maxmargin.solvers.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
-from maxmargin.solvers.normal_equations import NormalEquations
+from maxmargin.solvers.proximal_newton import ProximalNewton
 from maxmargin.solvers.registry import SOLVERS, solver_from_name
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "DualCD",
     "Event",
     "InteriorPoint",
-    "NormalEquations",
+    "ProximalNewton",
     "Observer",
     "Progress",
     "SOLVERS",

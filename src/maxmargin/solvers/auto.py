@@ -7,13 +7,13 @@ from maxmargin.solvers.base import Solver
 from maxmargin.solvers.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
-from maxmargin.solvers.normal_equations import NormalEquations
+from maxmargin.solvers.proximal_newton import ProximalNewton
 
 FEW_SAMPLES = 1000
 """Wide data with at most so many samples are solved through their Gram matrix."""
 
 FEW_FEATURES = 1000
-"""With at most so many features, and four times as many samples, the normal equations are the cheaper ones."""
+"""With at most so many features, and four times as many samples, Newton steps in the weights are the cheaper ones."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Auto:
         if not problem.is_linear:
             return InteriorPoint(), f"{n} samples with a {type(problem.loss).__name__} loss, to high accuracy"
         if d <= FEW_FEATURES and n >= 4 * d:
-            return self._with_settings(NormalEquations), f"{n} samples but only {d} features: d × d equations"
+            return self._with_settings(ProximalNewton), f"{n} samples but only {d} features: d × d equations"
         if n <= FEW_SAMPLES:
             return InteriorPoint(), f"only {n} samples: n × n equations, to high accuracy"
         return self._with_settings(DualCD), f"{n} samples with {d} features: one coordinate at a time"

@@ -9,14 +9,14 @@ from maxmargin.solvers.base import Solver
 from maxmargin.solvers.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
-from maxmargin.solvers.normal_equations import NormalEquations
+from maxmargin.solvers.proximal_newton import ProximalNewton
 
 SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
     {
         "interior_point": InteriorPoint,
         "constraint_generation": ConstraintGeneration,
         "dual_cd": DualCD,
-        "normal_equations": NormalEquations,
+        "proximal_newton": ProximalNewton,
     }
 )
 

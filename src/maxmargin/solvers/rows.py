@@ -1,26 +1,27 @@
-"""The rows of a linear problem as the loops want them, with products that run on two threads.
+"""The rows of a linear problem as the loops want them, and the passes over them.
 
-The rows are cut into fixed ranges; each range is one task, and sums over ranges are taken in a fixed order, so the bits do not
+A pass over all rows is cut into two fixed halves, each with its own sums, which are joined in a fixed order: the bits do not
 depend on the number of threads.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.problem import Problem
+from maxmargin.threads import together
 from maxmargin.typing import Floats, Indices, Matrix
 
-RANGE_VALUES = 4_000_000
-"""Values of a dense block that is converted or scaled at a time: 32 MB."""
+T = TypeVar("T")
 
-SPARSE_BELOW = 0.3
-"""Dense data with fewer non-zeros than this share are worth a CSR copy where many passes are to come."""
+BLOCK_VALUES = 1_000_000
+"""Values of dense rows that are copied and scaled at a time: 8 MB."""
+
+WORTH_A_THREAD = 100_000
+"""Stored values from which a second thread gains more than waking it costs."""
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,25 @@ class Rows:
 
     arrays: tuple[Any, ...]
     shape: tuple[int, int]
+    n_threads: int = 1
 
     @classmethod
-    def of(cls, problem: Problem) -> "Rows":
-        """The rows of a problem's samples; CSR and C-contiguous data are not copied."""
-        X = problem.X if problem.rows is None else problem.X[problem.rows]
-        if sp.issparse(X):
-            # Unsigned indices spare the loops the test for counting from the end.
-            indices = X.indices.view(f"u{X.indices.dtype.itemsize}")
-            return cls((X.indptr.astype(np.int64), indices, X.data), X.shape)
-        return cls((np.ascontiguousarray(X),), X.shape)
+    def of(cls, problem: Problem, n_threads: int = 1) -> "Rows":
+        """The rows of a problem's samples; canonical CSR and C-contiguous data are not copied."""
+        return cls.of_matrix(problem.X if problem.rows is None else problem.X[problem.rows], n_threads)
+
+    @classmethod
+    def of_matrix(cls, X: Matrix, n_threads: int = 1) -> "Rows":
+        """The rows of a CSR or dense matrix."""
+        if not sp.issparse(X):
+            return cls((np.ascontiguousarray(X),), X.shape, n_threads if X.size >= WORTH_A_THREAD else 1)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        # Unsigned indices spare the loops the test for counting from the end.
+        indices = X.indices.view(f"u{X.indices.dtype.itemsize}")
+        arrays = (X.indptr.astype(np.int64, copy=False), indices, X.data)
+        return cls(arrays, X.shape, n_threads if X.nnz >= WORTH_A_THREAD else 1)
 
     @property
     def is_sparse(self) -> bool:
@@ -58,6 +68,11 @@ class Rows:
         signed = indices.view(f"i{indices.dtype.itemsize}")
         return sp.csr_array((data, signed, indptr.astype(signed.dtype)), shape=self.shape)[rows]
 
+    def halves(self, task: Callable[[int, int], T]) -> list[T]:
+        """What a task gives for the first half of the rows and for the second, each a range of row numbers."""
+        middle, end = self.shape[0] // 2, self.shape[0]
+        return together([lambda: task(0, middle), lambda: task(middle, end)], self.n_threads)
+
     def squares(self) -> Floats:
         """‖x_j‖² of each row, in float64."""
         if not self.is_sparse:
@@ -68,66 +83,32 @@ class Rows:
         squares_csr(self.arrays[0], self.arrays[2], out)
         return out
 
-    def scores(self, w: Floats, pool: ThreadPoolExecutor) -> Floats:
-        """⟨w, x_j⟩ of each row."""
+    def signed_scores(self, y: Floats, w: Floats, constant: float) -> Floats:
+        """y_j(⟨w, x_j⟩ + constant) of each row."""
+        from maxmargin._loops.proximal_newton import signed_scores_csr, signed_scores_dense
+
+        loop = signed_scores_csr if self.is_sparse else signed_scores_dense
         out = np.empty(self.shape[0])
-        if self.is_sparse:
-            from maxmargin._loops.csr import scores_csr
-
-            _each(pool, lambda begin, end: scores_csr(*self.arrays, w, begin, end, out), self._ranges())
-        else:
-            X = self.arrays[0]
-
-            def dense(begin: int, end: int) -> None:
-                out[begin:end] = X[begin:end].astype(np.float64, copy=False) @ w
-
-            _each(pool, dense, self._ranges())
+        self.halves(lambda begin, end: loop(*self.arrays, y, w, constant, begin, end, out))
         return out
 
-    def combine(self, beta: Floats, pool: ThreadPoolExecutor) -> Floats:
-        """Σ β_j x_j."""
-        parts = np.zeros((len(self._ranges()), self.shape[1]))
+    def add(self, rows: Indices, weights: Floats, constant: float, out: Floats) -> None:
+        """out += Σ weight_i (x_j, constant) over the listed rows j."""
+        from maxmargin._loops.proximal_newton import add_rows_csr, add_rows_dense
 
-        def part(begin: int, end: int, out: Floats) -> None:
-            if self.is_sparse:
-                from maxmargin._loops.csr import combine_csr
+        (add_rows_csr if self.is_sparse else add_rows_dense)(*self.arrays, rows, weights, constant, out)
 
-                combine_csr(*self.arrays, beta, begin, end, out)
-            else:
-                out[:] = beta[begin:end] @ self.arrays[0][begin:end].astype(np.float64, copy=False)
+    def add_squares(self, rows: Indices, weights: Floats, constant: float, out: Floats) -> None:
+        """out += Σ weight_i (x_j, constant)(x_j, constant)ᵀ over the listed rows j; the lower half of it at least."""
+        if self.is_sparse:
+            from maxmargin._loops.proximal_newton import add_squares_csr
 
-        list(pool.map(lambda task: part(task[0][0], task[0][1], task[1]), zip(self._ranges(), parts, strict=True)))
-        return np.asarray(parts.sum(axis=0))
-
-    def gram(self, q: Floats, floor: float, pool: ThreadPoolExecutor) -> Floats:
-        """Σ q_j x_j x_jᵀ over the rows with q_j > floor; only the lower half is filled for sparse rows."""
+            add_squares_csr(*self.arrays, rows, weights, constant, out)
+            return
         d = self.shape[1]
-        halves = [(0, self.shape[0] // 2), (self.shape[0] // 2, self.shape[0])]
-
-        def part(begin: int, end: int) -> Floats:
-            out = np.zeros((d, d))
-            if self.is_sparse:
-                from maxmargin._loops.csr import gram_csr
-
-                gram_csr(*self.arrays, q, floor, begin, end, out)
-                return out
-            rows = begin + np.flatnonzero(q[begin:end] > floor)
-            step = max(1, RANGE_VALUES // d)
-            for start in range(0, len(rows), step):
-                chosen = rows[start : start + step]
-                scaled = self.arrays[0][chosen] * np.sqrt(q[chosen])[:, None]
-                out += scaled.T @ scaled
-            return out
-
-        first, second = pool.map(lambda task: part(*task), halves)
-        return np.asarray(first + second)
-
-    def _ranges(self) -> list[tuple[int, int]]:
-        n, d = self.shape
-        count = 2 if self.is_sparse else max(2, -(-n * d // RANGE_VALUES))
-        edges = np.linspace(0, n, count + 1).astype(int)
-        return [(int(begin), int(end)) for begin, end in pairwise(edges)]
-
-
-def _each(pool: ThreadPoolExecutor, task: Callable[[int, int], None], ranges: list[tuple[int, int]]) -> None:
-    list(pool.map(lambda bounds: task(*bounds), ranges))
+        step = max(1, BLOCK_VALUES // (d + 1))
+        for start in range(0, len(rows), step):
+            block = np.empty((len(rows[start : start + step]), d + 1))
+            block[:, :d] = self.arrays[0][rows[start : start + step]]
+            block[:, d] = constant
+            out += block.T @ (block * weights[start : start + step, None])
