@@ -171,7 +171,7 @@ class NormalEquations(Solver):
             state.w += length * second.w
             state.F += length * second.F
             state.made = self._combine(state, state.alpha * state.y, pool)
-        return Progress(np.inf)
+        return Progress(gap)  # of the point that this round started from: above tol
 
     def _note_gap(self, state: _State) -> float:
         """The gap of the present point, as far as it is known here; keeps the best α."""
