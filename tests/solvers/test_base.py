@@ -187,7 +187,7 @@ def test_observers_see_each_step_and_numbers_that_are_certified():
 
 def test_an_observer_that_returns_true_stops_the_fit_with_the_best_so_far():
     solution = solve(LINE, Creeping(), tol=1e-9, observe=lambda event: event.iteration == 4)
-    assert solution.status is Status.INTERRUPTED
+    assert solution.status is Status.STOPPED
     assert solution.n_iter == 4
     assert solution.certificate == after(4)
 

@@ -25,6 +25,7 @@ class Status(Enum):
     STALLED = "Progress ended at the precision of the arithmetic; scale the features, or relax tol."
     INFEASIBLE = "No feasible point exists: the classes cannot be separated."
     INTERRUPTED = "Interrupted; this is the best model found so far."
+    STOPPED = "Stopped by an observer; this is the best model found so far."
 
     def __str__(self) -> str:
         return self.value

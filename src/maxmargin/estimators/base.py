@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from maxmargin.core import Candidate, Problem
 from maxmargin.errors import InvalidInputError
+from maxmargin.estimators.progress import TakesCallbacks
 from maxmargin.solvers import Budget
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -18,7 +19,7 @@ SMALLEST, LARGEST = 1e-140, 1e140
 """Beyond these the squares of the values leave float64."""
 
 
-class Classifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Abstract base: validates, encodes labels, and leaves the estimator as it was when `fit` raises an error."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -13,7 +13,7 @@ class ConvergenceWarning(_SklearnConvergenceWarning):  # type: ignore[misc]
 
 def warn_unless_solved(name: str, status: Status, certificate: Certificate, tol: float) -> None:
     """Say what ended the fit, the gap that was reached and what to try."""
-    if status not in (Status.SOLVED, Status.INTERRUPTED):
+    if status not in (Status.SOLVED, Status.INTERRUPTED, Status.STOPPED):
         warnings.warn(
             f"{name}: {status} Relative gap reached: {certificate.relative_gap:.2g}, asked for: tol={tol:g}.",
             ConvergenceWarning,

@@ -12,8 +12,9 @@ from maxmargin.errors import NotSeparableError, UndecidedError
 from maxmargin.estimators.base import check_flag
 from maxmargin.estimators.kernel_machine import KernelClassifier
 from maxmargin.estimators.one_vs_one import Pair
+from maxmargin.estimators.progress import Watch
 from maxmargin.kernels import Kernel
-from maxmargin.solvers import solve, solver_from_name
+from maxmargin.solvers import solver_from_name
 from maxmargin.typing import Floats, Matrix
 
 
@@ -45,6 +46,8 @@ class HardMarginSVC(KernelClassifier):
         "auto", "constraint_generation" or "interior_point".
     decision_function_shape, break_ties
         For more than two classes, as in scikit-learn's SVC.
+    verbose : bool
+        Show the gap while it falls, and how each problem ended, on stderr.
 
     Attributes
     ----------
@@ -91,6 +94,7 @@ class HardMarginSVC(KernelClassifier):
         solver: Any = "auto",
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
+        verbose: bool = False,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -104,6 +108,7 @@ class HardMarginSVC(KernelClassifier):
         self.solver = solver
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
+        self.verbose = verbose
 
     def _problem(self, X: Matrix, pair: Pair, weights: Floats, kernel: Kernel) -> Problem:
         return Problem(
@@ -115,15 +120,15 @@ class HardMarginSVC(KernelClassifier):
             rows=None if len(pair.rows) == X.shape[0] else pair.rows,
         )
 
-    def _train(self, problem: Problem, pair: Pair) -> Solution:
+    def _train(self, problem: Problem, pair: Pair, k: int, watch: Watch) -> Solution:
         budget = self._budget(self.max_iter, self.max_seconds, self.cache_size)
-        solution = solve(problem, solver_from_name(self.solver), tol=float(self.tol), budget=budget)
+        solution = watch.solve(k, problem, solver_from_name(self.solver), budget=budget)
         if solution.certificate is not None and np.isfinite(solution.certificate.gap):
             return solution
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
-        if solution.status is Status.TIME_BUDGET:
-            return solution  # nothing separates yet, and there is no time left to find out whether anything can
+        if solution.status in (Status.TIME_BUDGET, Status.STOPPED):
+            return solution  # nothing separates yet, and nobody waits to find out whether anything can
         verdict = separability(problem, solution=solution)
         match verdict:
             case Separable():

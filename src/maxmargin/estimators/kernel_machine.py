@@ -20,6 +20,7 @@ from maxmargin.estimators.one_vs_one import (
     unpack_dual,
     vote,
 )
+from maxmargin.estimators.progress import Watch, watching
 from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -36,14 +37,15 @@ class KernelClassifier(Classifier):
     tol: Any
     decision_function_shape: Any
     break_ties: Any
+    verbose: Any
 
     @abstractmethod
     def _problem(self, X: Matrix, pair: Pair, weights: Floats, kernel: Kernel) -> Problem:
         """The problem of one pair of classes."""
 
     @abstractmethod
-    def _train(self, problem: Problem, pair: Pair) -> Solution:
-        """Solve the problem of one pair, or raise."""
+    def _train(self, problem: Problem, pair: Pair, k: int, watch: Watch) -> Solution:
+        """Solve the problem of pair k by `watch.solve`, or raise."""
 
     # -- fit -----------------------------------------------------------------------------------------------------
 
@@ -54,14 +56,18 @@ class KernelClassifier(Classifier):
             raise InvalidInputError(
                 'break_ties must be False when decision_function_shape is "ovo": no votes are counted.'
             )
+        check_flag("verbose", self.verbose)
         pairs = pairs_of(labels, len(self.classes_))
         problems = self._problems(X, labels, weights)
-        solutions = []
-        for problem, pair in zip(problems, pairs, strict=True):
-            solutions.append(self._train(problem, pair))
-            if solutions[-1].status is Status.INTERRUPTED and len(solutions) < len(problems):
-                raise KeyboardInterrupt  # some pairs have no model at all: keep what was there before
-        self._store(X, labels, pairs, solutions, problems[0].kernel)
+        classes = self.classes_.tolist()
+        names = [f"{classes[pair.positive]} against {classes[pair.negative]}" for pair in pairs]
+        solutions: list[Solution] = []
+        with watching(self, X, labels, weights, tol, names) as watch:
+            for k, (problem, pair) in enumerate(zip(problems, pairs, strict=True)):
+                solutions.append(self._train(problem, pair, k, watch))
+                if solutions[-1].status is Status.INTERRUPTED and len(solutions) < len(problems):
+                    raise KeyboardInterrupt  # some pairs have no model at all: keep what was there before
+            self._store(X, labels, pairs, solutions, problems[0].kernel)
         for solution, certificate in zip(solutions, self._per_problem("certificate_"), strict=True):
             warn_unless_solved(type(self).__name__, solution.status, certificate, tol)
         return solutions[-1].status is Status.INTERRUPTED

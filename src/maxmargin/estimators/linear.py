@@ -23,7 +23,8 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Classifier, check_choice, check_flag, check_tol
 from maxmargin.estimators.convergence import warn_unless_solved
 from maxmargin.estimators.one_vs_one import PerProblem
-from maxmargin.solvers import solve, solver_from_name
+from maxmargin.estimators.progress import watching
+from maxmargin.solvers import solver_from_name
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -64,6 +65,8 @@ class LinearSVC(Classifier):
         Threads; None takes as many as BLAS may use. The model does not depend on it.
     random_state : int, RandomState or None
         Of the visiting order of "dual_cd"; None is 0.
+    verbose : bool
+        Show the gap while it falls, and how each problem ended, on stderr.
 
     Attributes
     ----------
@@ -108,6 +111,7 @@ class LinearSVC(Classifier):
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -122,6 +126,7 @@ class LinearSVC(Classifier):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     # -- fit -----------------------------------------------------------------------------------------------------
 
@@ -130,22 +135,25 @@ class LinearSVC(Classifier):
         check_choice("penalty", self.penalty, ("l2",))
         check_choice("loss", self.loss, ("hinge", "squared_hinge"))
         check_flag("warm_start", self.warm_start)
+        check_flag("verbose", self.verbose)
         problems = self._problems(X, labels, weights)
         warm = self._warm_candidates(problems, labels)
         threads = usable_threads(self.n_jobs)
         budget = self._budget(self.max_iter, self.max_seconds)
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         solver = solver_from_name(self.solver, seed=seed, n_threads=threads if len(problems) == 1 else 1)
+        names = [f"{name} against the rest" for name in self.classes_[: len(problems)].tolist()]
+        with watching(self, X, labels, weights, tol, names) as watch:
 
-        def train(k: int) -> Solution:
-            return solve(problems[k], solver, tol=tol, warm=warm[k], budget=budget)
+            def train(k: int) -> Solution:
+                return watch.solve(k, problems[k], solver, warm=warm[k], budget=budget)
 
-        if len(problems) == 1:
-            solutions = [train(0)]
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                solutions = list(pool.map(train, range(len(problems))))
-        self._store(X, labels, problems, solutions)
+            if len(problems) == 1:
+                solutions = [train(0)]
+            else:
+                with ThreadPoolExecutor(threads) as pool:
+                    solutions = list(pool.map(train, range(len(problems))))
+            self._store(X, labels, problems, solutions)
         certificates = [solution.certificate for solution in solutions if solution.certificate is not None]
         for solution, certificate in zip(solutions, certificates, strict=True):
             warn_unless_solved(type(self).__name__, solution.status, certificate, tol)

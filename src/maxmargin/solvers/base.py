@@ -211,7 +211,7 @@ class _Run:
                 if progress.gap <= self.tol or progress.is_final:
                     certificate = self.judge(self.solver.finish(self.state, self.tol))
                 if self.observe is not None and self.observe(self.event(progress, certificate)) is True:
-                    return self.last_word(Status.INTERRUPTED)
+                    return self.last_word(Status.STOPPED)
                 if self.best_gap <= self.tol:
                     return Status.SOLVED
                 if progress.is_final:

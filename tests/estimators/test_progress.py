@@ -1,0 +1,167 @@
+"""Progress in digits of the gap, and what ``verbose=True`` shows of it."""
+
+import io
+import math
+
+import numpy as np
+import pytest
+from rich.console import Console
+from sklearn.datasets import load_breast_cancer, load_iris
+
+from maxmargin import ConvergenceWarning, HardMarginSVC, InvalidInputError, LinearSVC, NotSeparableError
+from maxmargin.core import Problem
+from maxmargin.estimators import progress
+from maxmargin.estimators.display import Display
+from maxmargin.estimators.progress import Digits
+from maxmargin.solvers import Budget, Event, NormalEquations, solve
+
+X, Y = load_breast_cancer(return_X_y=True)
+IRIS = load_iris()
+NAMES = IRIS.target_names[IRIS.target]
+
+
+def shares(gaps, tol, is_certified=False):
+    """What a bar shows after each of these gaps."""
+    digits = Digits(tol)
+    return [digits.share(Event(0.0, 1, gap, object() if is_certified else None)) for gap in gaps]
+
+
+# ------------------------------------------------------------------------------------------------------------ the share
+
+
+@pytest.mark.parametrize("tol", [0.0, 1e-300, 1e-12, 1e-3, 0.5, 1.0, 7.0])
+@pytest.mark.parametrize("first", [math.inf, math.nan, 1e300, 300.0, 0.5, 1e-6])
+@pytest.mark.parametrize("is_certified", [False, True])
+def test_a_bar_never_falls_and_ends_full_just_when_the_gap_is_certified(tol, first, is_certified):
+    rng = np.random.default_rng(0)
+    gaps = [first, *10.0 ** rng.uniform(-18, 3, 50), 0.0]
+    shown = shares(gaps, tol, is_certified)
+    assert shown == sorted(shown)
+    assert min(shown) >= 0
+    assert shown[-1] == (1.0 if is_certified else 0.99)
+
+
+@pytest.mark.parametrize("tol", [1e-12, 1e-3, 0.5])
+def test_a_bar_is_full_when_the_certified_gap_is_at_most_tol(tol):
+    assert shares([tol], tol, is_certified=True) == [1.0]
+    assert shares([1.01 * tol], tol, is_certified=True)[0] < 1.0
+
+
+@pytest.mark.parametrize("first", [1.0, 1e3])
+def test_each_digit_counts_the_same(first):
+    assert np.diff(shares(first * 10.0 ** -np.arange(5), 1e-5 * first)) == pytest.approx(0.2)
+
+
+def test_a_small_first_gap_counts_from_that_of_no_model():
+    assert shares([1e-1], 1e-4) == pytest.approx([0.25])
+
+
+@pytest.mark.parametrize("gap", [math.inf, math.nan])
+def test_an_unknown_gap_moves_no_bar(gap):
+    assert shares([gap, 1e-1, gap, 1e-2], 1e-4) == pytest.approx([0.0, 0.25, 0.25, 0.5])
+
+
+# --------------------------------------------------------------------------------------------------------- who watches
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_fit_that_nobody_watches_has_no_observer(monkeypatch, verbose):
+    observers = []
+
+    def spy(*args, **settings):
+        observers.append(settings.get("observe"))
+        return solve(*args, **settings)
+
+    monkeypatch.setattr(progress, "solve", spy)
+    LinearSVC(verbose=verbose).fit(IRIS.data, NAMES)
+    HardMarginSVC(verbose=verbose).fit(X, Y)
+    assert [observer is not None for observer in observers] == [verbose] * 4
+
+
+def test_callbacks_can_be_set_where_scikit_learn_has_them():
+    try:
+        import sklearn.callback  # noqa: F401
+    except ImportError:
+        assert not hasattr(LinearSVC(), "set_callbacks")
+        assert not hasattr(HardMarginSVC(), "set_callbacks")
+    else:
+        assert LinearSVC().set_callbacks().get_params() == LinearSVC().get_params()
+
+
+# -------------------------------------------------------------------------------------------------------------- verbose
+
+
+def test_a_fit_is_silent(capfd):
+    LinearSVC().fit(IRIS.data, NAMES)
+    HardMarginSVC().fit(X, Y)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_verbose_says_the_gap_the_goal_the_rounds_and_the_seconds_on_stderr(capsys):
+    model = LinearSVC(verbose=True, tol=1e-5).fit(X, Y)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == (
+        f"LinearSVC: gap {model.certificate_.relative_gap:.1e} certified, 1e-05 asked for, "
+        f"{model.n_iter_} rounds of NormalEquations, {model.trace_[-1].seconds:.2f} s.\n"
+    )
+
+
+def test_verbose_writes_a_line_for_each_binary_problem(capsys):
+    LinearSVC(verbose=True).fit(IRIS.data, NAMES)
+    lines = capsys.readouterr().err.splitlines()
+    assert sorted(line.partition(":")[0] for line in lines) == [
+        f"LinearSVC, {c} against the rest" for c in IRIS.target_names
+    ]
+    HardMarginSVC(verbose=True, kernel="rbf", gamma=2.0).fit(IRIS.data[:, 1:], NAMES)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(":")[0] for line in lines] == [
+        f"HardMarginSVC, {one} against {other}"
+        for one, other in (("setosa", "versicolor"), ("setosa", "virginica"), ("versicolor", "virginica"))
+    ]
+
+
+def test_verbose_says_why_a_gap_was_missed(capsys):
+    with pytest.warns(ConvergenceWarning):
+        LinearSVC(verbose=True, max_iter=3).fit(X, Y)
+    assert "3 rounds" in (line := capsys.readouterr().err)
+    assert line.endswith("The budget of iterations ran out first; allow more with max_iter, or relax tol.\n")
+    with pytest.raises(NotSeparableError):
+        HardMarginSVC(verbose=True).fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+    assert "no gap certified" in capsys.readouterr().err
+
+
+def test_verbose_changes_no_bit():
+    watched, alone = LinearSVC(verbose=True).fit(X, Y), LinearSVC().fit(X, Y)
+    assert watched.coef_.tobytes() == alone.coef_.tobytes()
+    assert watched.certificate_ == alone.certificate_
+
+
+@pytest.mark.parametrize("verbose", [1, 0, None, "yes", 2])
+@pytest.mark.parametrize("estimator", [LinearSVC, HardMarginSVC])
+def test_verbose_is_a_flag(estimator, verbose):
+    with pytest.raises(InvalidInputError, match=f"verbose must be True or False, got {verbose!r}"):
+        estimator(verbose=verbose).fit(X, Y)
+
+
+def test_a_terminal_shows_bars_while_problems_are_solved_and_lines_after():
+    terminal = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    solution = solve(Problem(X, 2.0 * Y - 1, cost=np.ones(len(Y))), NormalEquations(), budget=Budget(iterations=2))
+    with Display("LinearSVC", ["[red] against the rest", "b against the rest"], 1e-3, console=terminal) as display:
+        display.begin(0)
+        display.begin(1)
+        assert display.see(0, Event(0.1, 7, 2.5e-2, None), 0.5) is False
+        display.see(0, Event(0.2, 8, math.inf, None), 0.5)
+        display._progress.refresh()
+        bars = terminal.file.getvalue()
+        display.end(0, solution)
+        line = terminal.file.getvalue().removeprefix(bars)
+        display._progress.refresh()
+        after = terminal.file.getvalue().removeprefix(bars + line)
+    assert "[red] against the rest ━" in bars
+    assert "gap 2.5e-02, goal 0.001, round 8 " in bars
+    assert "b against the rest" in bars
+    assert "gap ?, goal 0.001, round 0" in bars
+    assert "LinearSVC, [red] against the rest: gap " in line
+    assert "[red]" not in after
+    assert "b against the rest" in after
