@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from benchmarks.options import Options, parse_cases, parse_names
 
-SUITES = ("hard_margin", "linear")
+SUITES = ("hard_margin", "linear", "linear_growth", "linear_memory")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             command.add_argument(
                 "--cases", type=parse_cases, default=(), metavar="C:GAP,…", help="as in 1:1e-3,100:1e-6"
             )
-        if suite == "linear":
+        if suite in ("linear", "linear_memory"):
             command.add_argument("--data", type=parse_names, default=(), metavar="NAME,…")
         if suite == "linear":
             command.add_argument("--contenders", type=parse_names, default=(), metavar="NAME,…")

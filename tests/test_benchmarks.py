@@ -1,9 +1,10 @@
-"""The benchmarks' own arithmetic: means, the search for a tolerance, verdicts, the picture."""
+"""The benchmarks' own arithmetic: means, slopes, the search for a tolerance, verdicts, the picture."""
 
 import os
 import sys
 from argparse import ArgumentTypeError
 
+import numpy as np
 import pytest
 
 from benchmarks import picture, results
@@ -11,6 +12,7 @@ from benchmarks.calibration import Trial, calibrate, hinge_objective, relative_g
 from benchmarks.capture import call_and_read
 from benchmarks.contenders import LINEAR
 from benchmarks.datasets import zipf
+from benchmarks.linear_growth import slope
 from benchmarks.options import case_name, parse_cases, parse_names, select
 from benchmarks.summary import geometric_mean, means, verdicts
 from maxmargin import LinearSVC
@@ -46,6 +48,11 @@ def fake(gap_of, epochs_of=lambda tol: 1, seconds=0.0):
 
 def test_the_geometric_mean_of_a_number_and_its_inverse_is_one():
     assert geometric_mean([4.0, 0.25]) == pytest.approx(1.0)
+
+
+def test_the_slope_is_the_exponent():
+    sizes = np.array([1.0, 2.0, 4.0, 8.0])
+    assert slope(sizes, 3.0 * sizes**1.5) == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("factor", [0.01, 0.3, 1.0, 30.0])
