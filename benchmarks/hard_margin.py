@@ -12,6 +12,8 @@ import numpy as np
 from sklearn.svm import SVC
 
 from benchmarks import datasets, results
+from benchmarks.options import Options
+from benchmarks.summary import geometric_mean
 from benchmarks.timing import timed_fit
 from maxmargin import HardMarginSVC, separability
 from maxmargin.core import Candidate, Problem, certify
@@ -20,7 +22,7 @@ PEER_LIMIT = 50_000
 """scikit-learn is not asked beyond this many samples: it would take minutes to hours."""
 
 
-def run(repeats: int) -> None:
+def run(options: Options) -> None:
     """Run, print and save."""
     started = time.perf_counter()
     HardMarginSVC(solver="constraint_generation").fit([[0.0], [1.0]], [0, 1])
@@ -33,9 +35,9 @@ def run(repeats: int) -> None:
         "array_golub (72 × 7129)": datasets.genes("array_golub"),
         "array_alon (62 × 2000)": datasets.genes("array_alon"),
     }
-    rows = [_against_scikit_learn(name, X, y, repeats) for name, (X, y) in sets.items()]
+    rows = [_against_scikit_learn(name, X, y, options.repeats) for name, (X, y) in sets.items()]
     ratios = [row["ratio"] for row in rows if row["ratio"]]
-    results.show(f"hard margin: geometric mean {np.exp(np.mean(np.log(ratios))):.1f} ×", rows)
+    results.show(f"hard margin: geometric mean {geometric_mean(ratios):.1f} ×", rows)
     results.save("hard_margin", rows)
     overlap = [
         _overlap(f"{n} × {d}", *datasets.overlapping(n, d)) for n, d in ((2_000, 20), (20_000, 50), (200_000, 50))

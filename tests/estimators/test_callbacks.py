@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from maxmargin import ConvergenceWarning, HardMarginSVC, LinearSVC, NotSeparableError, Status, certify
-from maxmargin.solvers import ConstraintGeneration, NormalEquations
+from maxmargin.solvers import ConstraintGeneration, ProximalNewton
 
 callback = pytest.importorskip("sklearn.callback")
 
@@ -107,7 +107,7 @@ def press_ctrl_c_before(monkeypatch, solver, number):
 FITS = {
     "binary": (LinearSVC(), X, Y, 1),
     "coordinates": (LinearSVC(solver="dual_cd"), IRIS.data, IRIS.target == 1, 1),
-    "one against the rest": (LinearSVC(n_jobs=3, solver="normal_equations"), IRIS.data, NAMES, 3),
+    "one against the rest": (LinearSVC(n_jobs=3, solver="proximal_newton"), IRIS.data, NAMES, 3),
     "hard": (HardMarginSVC(), X, Y, 1),
     "pairs": (HardMarginSVC(kernel="rbf", gamma=2.0), IRIS.data[:, 1:], NAMES, 3),
 }
@@ -197,7 +197,7 @@ def test_stopping_one_problem_leaves_the_others_alone():
     recorder = Recorder(
         lambda context: context.task_id == 9 and context.parent.task_name == "versicolor against the rest"
     )
-    model = LinearSVC(tol=1e-6, solver="normal_equations").set_callbacks(recorder).fit(IRIS.data, NAMES)
+    model = LinearSVC(tol=1e-6, solver="proximal_newton").set_callbacks(recorder).fit(IRIS.data, NAMES)
     assert [len(recorder.gaps(0, k)) for k in range(3)] == [PARTS, 10, PARTS]
     assert model.status_[0] is model.status_[2] is Status.SOLVED
     assert faults(recorder.heard) == []
@@ -205,7 +205,7 @@ def test_stopping_one_problem_leaves_the_others_alone():
 
 def test_a_callback_that_answers_true_after_a_problem_stops_the_others_too():
     recorder = Recorder(lambda context: context.task_name == "setosa against the rest")
-    model = LinearSVC(tol=1e-9, solver="normal_equations", n_jobs=1).set_callbacks(recorder).fit(IRIS.data, NAMES)
+    model = LinearSVC(tol=1e-9, solver="proximal_newton", n_jobs=1).set_callbacks(recorder).fit(IRIS.data, NAMES)
     assert model.status_ == (Status.SOLVED, Status.STOPPED, Status.STOPPED)
     assert [trace[-1].iteration for trace in model.trace_[1:]] == [1, 1]
     assert faults(recorder.heard) == []
@@ -224,7 +224,7 @@ def test_a_stopped_hard_margin_is_no_interrupt():
 
 
 def test_an_interrupted_fit_is_torn_down_where_it_is_and_keeps_its_model(monkeypatch):
-    press_ctrl_c_before(monkeypatch, NormalEquations, 12)
+    press_ctrl_c_before(monkeypatch, ProximalNewton, 12)
     recorder = Recorder()
     model = LinearSVC(tol=1e-9).set_callbacks(recorder)
     with pytest.raises(KeyboardInterrupt):
@@ -237,7 +237,7 @@ def test_an_interrupted_fit_is_torn_down_where_it_is_and_keeps_its_model(monkeyp
 
 
 def test_the_progress_bar_of_an_interrupted_fit_is_not_full(monkeypatch, capsys):
-    press_ctrl_c_before(monkeypatch, NormalEquations, 12)
+    press_ctrl_c_before(monkeypatch, ProximalNewton, 12)
     with pytest.raises(KeyboardInterrupt):
         LinearSVC(tol=1e-9).set_callbacks(callback.ProgressBar()).fit(X, Y)
     assert "100%" not in capsys.readouterr().out
@@ -362,7 +362,7 @@ def test_a_pipeline_hands_its_callbacks_down():
 
 def test_a_search_hands_its_callbacks_down():
     recorder = Propagated()
-    search = GridSearchCV(LinearSVC(solver="normal_equations"), {"C": [0.1, 1.0]}, cv=2, error_score="raise")
+    search = GridSearchCV(LinearSVC(solver="proximal_newton"), {"C": [0.1, 1.0]}, cv=2, error_score="raise")
     search.set_callbacks(recorder).fit(IRIS.data, NAMES)
     assert faults(recorder.heard) == []
     for fit in [(0, 0, k) for k in range(4)] + [(0, 1)]:

@@ -13,7 +13,7 @@ from maxmargin.core import Problem
 from maxmargin.estimators import progress
 from maxmargin.estimators.display import Display
 from maxmargin.estimators.progress import Digits
-from maxmargin.solvers import Budget, Event, NormalEquations, solve
+from maxmargin.solvers import Budget, Event, ProximalNewton, solve
 
 X, Y = load_breast_cancer(return_X_y=True)
 IRIS = load_iris()
@@ -103,7 +103,7 @@ def test_verbose_says_the_gap_the_goal_the_rounds_and_the_seconds_on_stderr(caps
     assert shown.out == ""
     assert shown.err == (
         f"LinearSVC: gap {model.certificate_.relative_gap:.1e} certified, 1e-05 asked for, "
-        f"{model.n_iter_} rounds of NormalEquations, {model.trace_[-1].seconds:.2f} s.\n"
+        f"{model.n_iter_} rounds of ProximalNewton, {model.trace_[-1].seconds:.2f} s.\n"
     )
 
 
@@ -146,7 +146,7 @@ def test_verbose_is_a_flag(estimator, verbose):
 
 def test_a_terminal_shows_bars_while_problems_are_solved_and_lines_after():
     terminal = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
-    solution = solve(Problem(X, 2.0 * Y - 1, cost=np.ones(len(Y))), NormalEquations(), budget=Budget(iterations=2))
+    solution = solve(Problem(X, 2.0 * Y - 1, cost=np.ones(len(Y))), ProximalNewton(), budget=Budget(iterations=2))
     with Display("LinearSVC", ["[red] against the rest", "b against the rest"], 1e-3, console=terminal) as display:
         display.begin(0)
         display.begin(1)
