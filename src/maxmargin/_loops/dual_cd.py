@@ -12,20 +12,30 @@ import numpy as np
 from maxmargin._loops.jit import loop
 
 # What a sweep reports, by position in `report`.
-HIGHEST, LOWEST, RESIDUAL, N_ACTIVE = 0, 1, 2, 3
+HIGHEST, LOWEST, RESIDUAL, N_ACTIVE, GAIN, N_FIELDS = 0, 1, 2, 3, 4, 5
 
 
 @loop
-def shuffle(order, count, seed):
-    """Put the first `count` entries into a random order (xorshift64; the state is seed[0])."""
+def shuffle(order, count, chunk, seed, out):
+    """Put the first `count` entries into `out`, in chunks of neighbours in a random order (xorshift64; the state is seed[0]).
+
+    Neighbours stay together because memory is read fastest in order: a row after a random one costs twice its own length.
+    """
+    n_chunks = (count + chunk - 1) // chunk
+    starts = np.arange(n_chunks)
     state = seed[0]
-    for i in range(count - 1, 0, -1):
+    for i in range(n_chunks - 1, 0, -1):
         state ^= state << np.uint64(13)
         state ^= state >> np.uint64(7)
         state ^= state << np.uint64(17)
         j = np.int64(state % np.uint64(i + 1))
-        order[i], order[j] = order[j], order[i]
+        starts[i], starts[j] = starts[j], starts[i]
     seed[0] = state
+    at = 0
+    for i in range(n_chunks):
+        for k in range(starts[i] * chunk, min(starts[i] * chunk + chunk, count)):
+            out[at] = order[k]
+            at += 1
 
 
 @loop
@@ -52,15 +62,34 @@ def project(g, a, u):
 
 @loop
 def sweep_csr(
-    indptr, indices, data, y, upper, delta, square, alpha, w, s, b0, order, n_active, thresholds, seed, report
+    indptr,
+    indices,
+    data,
+    y,
+    upper,
+    delta,
+    square,
+    alpha,
+    w,
+    s,
+    b0,
+    order,
+    n_active,
+    thresholds,
+    chunk,
+    seed,
+    visits,
+    report,
 ):
-    """Visit the active samples of a CSR matrix once; changes alpha, w, order and seed in place, fills report."""
-    shuffle(order, n_active, seed)
+    """Visit the active samples of a CSR matrix once; changes alpha, w, order and seed in place, fills report.
+
+    The first n_active entries of `order` are active; those that remain so are put in front, in the order of their visits.
+    """
+    shuffle(order, n_active, chunk, seed, visits)
     last = w.shape[0] - 1
-    highest, lowest, total = -np.inf, np.inf, 0.0
-    i = 0
-    while i < n_active:
-        j = order[i]
+    highest, lowest, total, gain, kept = -np.inf, np.inf, 0.0, 0.0, 0
+    for i in range(n_active):
+        j = visits[i]
         begin, end = indptr[j], indptr[j + 1]
         F = b0 + s * w[last]
         for k in range(begin, end):
@@ -69,32 +98,37 @@ def sweep_csr(
         m = 1.0 - y[j] * F
         g = delta[j] * a - m
         if is_settled(g, a, upper[j], thresholds):
-            n_active -= 1
-            order[i], order[n_active] = order[n_active], j
             continue
+        order[kept] = j
+        kept += 1
         projected = project(g, a, upper[j])
         highest, lowest = max(highest, projected), min(lowest, projected)
         total += residual(m, a, upper[j], delta[j])
         if projected != 0.0:
             new = min(max(a - g / square[j], 0.0), upper[j])
+            gain -= (new - a) * (g + 0.5 * square[j] * (new - a))
             step = (new - a) * y[j]
             alpha[j] = new
             for k in range(begin, end):
                 w[indices[k]] += step * data[k]
             w[last] += step * s
-        i += 1
-    report[HIGHEST], report[LOWEST], report[RESIDUAL], report[N_ACTIVE] = highest, lowest, total, n_active
+    report[HIGHEST], report[LOWEST], report[RESIDUAL], report[N_ACTIVE], report[GAIN] = (
+        highest,
+        lowest,
+        total,
+        kept,
+        gain,
+    )
 
 
 @loop
-def sweep_dense(X, y, upper, delta, square, alpha, w, s, b0, order, n_active, thresholds, seed, report):
-    """Visit the active samples of a dense matrix once; changes alpha, w, order and seed in place, fills report."""
-    shuffle(order, n_active, seed)
+def sweep_dense(X, y, upper, delta, square, alpha, w, s, b0, order, n_active, thresholds, chunk, seed, visits, report):
+    """The same for the rows of a dense matrix."""
+    shuffle(order, n_active, chunk, seed, visits)
     last = w.shape[0] - 1
-    highest, lowest, total = -np.inf, np.inf, 0.0
-    i = 0
-    while i < n_active:
-        j = order[i]
+    highest, lowest, total, gain, kept = -np.inf, np.inf, 0.0, 0.0, 0
+    for i in range(n_active):
+        j = visits[i]
         F = b0 + s * w[last]
         for k in range(last):
             F += w[k] * X[j, k]
@@ -102,18 +136,24 @@ def sweep_dense(X, y, upper, delta, square, alpha, w, s, b0, order, n_active, th
         m = 1.0 - y[j] * F
         g = delta[j] * a - m
         if is_settled(g, a, upper[j], thresholds):
-            n_active -= 1
-            order[i], order[n_active] = order[n_active], j
             continue
+        order[kept] = j
+        kept += 1
         projected = project(g, a, upper[j])
         highest, lowest = max(highest, projected), min(lowest, projected)
         total += residual(m, a, upper[j], delta[j])
         if projected != 0.0:
             new = min(max(a - g / square[j], 0.0), upper[j])
+            gain -= (new - a) * (g + 0.5 * square[j] * (new - a))
             step = (new - a) * y[j]
             alpha[j] = new
             for k in range(last):
                 w[k] += step * X[j, k]
             w[last] += step * s
-        i += 1
-    report[HIGHEST], report[LOWEST], report[RESIDUAL], report[N_ACTIVE] = highest, lowest, total, n_active
+    report[HIGHEST], report[LOWEST], report[RESIDUAL], report[N_ACTIVE], report[GAIN] = (
+        highest,
+        lowest,
+        total,
+        kept,
+        gain,
+    )

@@ -2,7 +2,7 @@
 
 With gap = P(w, b) − D(β), strong convexity gives
 
-    w* ∈ ball(½(w + w(β)), radius),      radius² = gap − ¼‖w − w(β)‖²
+    w* ∈ ball(½(w + w(β)), r),      r² = gap − ¼‖w − w(β)‖²,      and so  w* ∈ ball(w, r + ½‖w − w(β)‖)
 
 With r_j = radius·√k_jj every score f*_j lies in f_j ± r_j. The best bias is non-increasing in every score, so
 
@@ -47,13 +47,12 @@ def optimum_ball(problem: Problem, candidate: Candidate, certificate: Certificat
     """The ball of a certified candidate; L2 only. Cost: a pass over the data and two sorts."""
     if not problem.penalty.strongly_convex:
         raise NotSupportedError(f"{problem.penalty!r} is not strongly convex, so a gap bounds no distance.")
-    centre = 0.5 * (candidate.w + problem.combine(candidate.beta))
-    radius = certificate.radius
+    # The ball about ½(w + w(β)) lies in one about w, which is at hand without another pass and hardly larger.
+    centre, radius = candidate.w, certificate.radius + 0.5 * certificate.distance
     if problem.bias.kind == "none":
         return OptimumBall(centre, radius, 0.0, 0.0)
     if problem.bias.kind == "penalized":
-        b = 0.5 * (candidate.b + problem.bias.scale**2 * float(candidate.beta.sum()))
-        return OptimumBall(centre, radius, b, b, problem.bias.scale)
+        return OptimumBall(centre, radius, candidate.b, candidate.b, problem.bias.scale)
     f = problem.decision(centre)
     reach = radius * np.sqrt(np.maximum(problem.diag(), 0.0))
     lower = best_bias(problem, candidate.beta, f + reach).lower

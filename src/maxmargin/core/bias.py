@@ -15,6 +15,10 @@ from maxmargin.errors import NotSupportedError
 from maxmargin.typing import Floats
 
 
+SORTED_AT_ONCE = 5000
+"""So many values are sorted; more are halved first."""
+
+
 class Interval(NamedTuple):
     """Every b in [lower, upper] is as good as any other."""
 
@@ -59,15 +63,30 @@ def best_bias(problem: Problem, beta: Floats, f: Floats) -> Interval:
 
 def hinge_interval(f: Floats, y: Floats, cost: Floats) -> Interval:
     """Where Σ c_j max(0, 1 − y_j(f_j + b)) is smallest."""
-    kinks = y - f
-    order = np.argsort(kinks, kind="stable")
-    # Passing a kink from the left raises the slope by its cost: a positive switches off, a negative switches on.
-    slope_after = np.cumsum(cost[order]) - cost[y > 0].sum()
-    flat = 1e-12 * cost.sum()
-    last = len(order) - 1
-    first = min(int(np.searchsorted(slope_after, -flat, side="left")), last)
-    end = min(int(np.searchsorted(slope_after, flat, side="right")), last)
-    return Interval(float(kinks[order[first]]), float(kinks[order[end]]))
+    # Passing a kink from the left raises the slope by its cost: a positive switches off, a negative switches on. It starts at
+    # minus the positives' cost, so it reaches zero where the kinks passed have cost as much.
+    kinks, balance, flat = y - f, float(cost[y > 0].sum()), 1e-12 * float(cost.sum())
+    return Interval(_reach(kinks, cost, balance - flat), _reach(kinks, cost, balance + flat))
+
+
+def _reach(values: Floats, weights: Floats, total: float) -> float:
+    """The smallest value such that those up to it weigh at least `total`; the largest one if all together do not.
+
+    By halving: O(n), where a sort would cost more than the pass over the data that made the values.
+    """
+    while len(values) > SORTED_AT_ONCE:
+        pivot = np.median(values[:: len(values) // 1001])
+        below = values <= pivot
+        if below.all():
+            break
+        weight = float(weights[below].sum())
+        if weight >= total:
+            values, weights = values[below], weights[below]
+        else:
+            values, weights, total = values[~below], weights[~below], total - weight
+    order = np.argsort(values, kind="stable")
+    at = int(np.searchsorted(np.cumsum(weights[order]), total, side="left"))
+    return float(values[order[min(at, len(order) - 1)]])
 
 
 def squared_hinge_root(f: Floats, y: Floats, cost: Floats) -> float:

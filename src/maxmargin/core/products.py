@@ -14,7 +14,11 @@ import scipy.sparse as sp
 
 from maxmargin.typing import Floats, Indices, Matrix
 
-BLOCK_BYTES = 32 * 2**20
+BLOCK_BYTES = 16 * 2**20
+"""Of one float64 block; its product's reader and the next block may be alive at the same time."""
+
+WORTH_CHOOSING = 0.2
+"""Rows are copied out of the matrix only where fewer than this share of them are wanted: copying costs as much as using."""
 
 
 def scores(X: Matrix, w: Floats, rows: Indices | None = None) -> Floats:
@@ -29,7 +33,7 @@ def scores(X: Matrix, w: Floats, rows: Indices | None = None) -> Floats:
 def combine(X: Matrix, beta: Floats, rows: Indices | None = None) -> Floats:
     """Σ_j β_j x_j over the (chosen) rows, in float64; rows with β_j = 0 are not read."""
     used = np.flatnonzero(beta)
-    if len(used) < 0.5 * len(beta):
+    if len(used) < WORTH_CHOOSING * len(beta):
         rows = used if rows is None else rows[used]
         beta = beta[used]
     w = np.zeros(X.shape[1])

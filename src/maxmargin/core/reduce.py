@@ -55,6 +55,8 @@ def to_candidate(problem: Problem, beta: Floats, w: Floats | None = None) -> Can
     """
     beta = make_feasible(problem, beta)
     w = problem.combine(beta) if w is None else w
+    if not problem.is_hard and not problem.bias.is_free:
+        return Candidate(w, best_bias(problem, beta, beta).middle, beta)
     f = problem.decision(w)
     b = best_bias(problem, beta, f).middle
     if problem.is_hard:

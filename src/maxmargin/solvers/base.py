@@ -81,6 +81,11 @@ class Progress(NamedTuple):
     is_final: bool = False
     is_infeasible: bool = False
 
+    @classmethod
+    def without_claim(cls, gap: float, tol: float, rounds: int = 1) -> "Progress":
+        """An estimate for those who watch, which does not ask for the check however small it is."""
+        return cls(max(gap, math.nextafter(tol, math.inf)), rounds)
+
 
 class Event(NamedTuple):
     """What observers see after each step; the numbers are certified where `certificate` is present."""

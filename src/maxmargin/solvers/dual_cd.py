@@ -12,8 +12,6 @@ projected line search (Moré & Toraldo, SIAM J. Optim. 1991). Sweeps find the fa
 Where all of that stalls (data far from the origin, say) and the problem is small enough, an interior point ends it.
 """
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,8 +26,10 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.face import Face
+from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.refine import SMALL, refine
+from maxmargin.solvers.rescue import can_rescue, rescue
 from maxmargin.solvers.rows import Rows
 from maxmargin.typing import Floats, Indices
 
@@ -37,17 +37,26 @@ MULTIPLIER = 0.25
 """The constant feature of a free bias, as a share of a sample's length: 0.1 to 0.5 cost no more sweeps than no bias does; with 1
 or more the sweeps multiply, as the constant then couples all samples."""
 
-TWO_BLOCKS = 200_000
-"""Non-zeros from which the samples are cut into two blocks."""
+FIELDS = HIGHEST, LOWEST, RESIDUAL, N_ACTIVE, GAIN = tuple(range(5))
+"""What a sweep reports, by position."""
 
-TOO_COUPLED = 0.6
-"""A line search that ends below this says that the blocks work against each other: one block from then on."""
+CHUNK_VALUES = 800
+"""Stored values of the samples that are visited one after the other in memory; the chunks come in random order."""
 
-FIRST_FACE = 25
+CLAIM = 0.75
+"""A sweep sees each sample before it moves it, so what it counts is about 4/3 of the gap that it leaves."""
+
+FIRST_FACE = 12
 """Sweeps before the first step on a face."""
 
-FACE_ROUNDS = 120
-"""Conjugate-gradient rounds of one step on a face, at most."""
+PACE = 5
+"""Sweeps over which their pace is measured."""
+
+FACE_PAUSE = 5
+"""Sweeps from one such step to the next, at least."""
+
+CHEAPEST_FACE = 4.0
+"""What a step on a face costs, in sweeps, at least."""
 
 FULL_EVERY = 40
 """Sweeps after which all samples are visited again, shrunk or not."""
@@ -57,25 +66,42 @@ PATIENCE = 300
 
 
 @dataclass
-class _Block:
-    """The samples of one block in visiting order; the first `n_active` are not shrunk."""
+class _Active:
+    """The samples in visiting order; the first `count` are not shrunk."""
 
-    order: Indices
+    samples: Indices
     seed: Any
-    n_active: int
-    thresholds: Floats = field(default_factory=lambda: np.array([np.inf, -np.inf]))
-    report: Floats = field(default_factory=lambda: np.zeros(4))
+    count: int
+    order: Indices
+    visits: Indices
+    thresholds: Floats
+    report: Floats
+
+    @classmethod
+    def of(cls, samples: Indices, seed: int) -> "_Active":
+        """All samples."""
+        n = len(samples)
+        state = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
+        new = cls(samples, state, n, np.empty(n, np.int64), np.empty(n, np.int64), np.empty(2), np.zeros(len(FIELDS)))
+        new.unshrink()
+        return new
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no sample is shrunk."""
+        return self.count == len(self.samples)
 
     def unshrink(self) -> None:
-        self.n_active = len(self.order)
+        """Let all samples be visited again."""
+        self.count = len(self.samples)
+        self.order[:] = self.samples
         self.thresholds[:] = np.inf, -np.inf
 
     def learn(self) -> None:
         """Take the thresholds of the next sweep from the report of this one."""
-        highest, lowest, _, n_active = self.report
-        self.n_active = int(n_active)
-        self.thresholds[0] = highest if highest > 0 else np.inf
-        self.thresholds[1] = lowest if lowest < 0 else -np.inf
+        self.count = int(self.report[N_ACTIVE])
+        self.thresholds[0] = self.report[HIGHEST] if self.report[HIGHEST] > 0 else np.inf
+        self.thresholds[1] = self.report[LOWEST] if self.report[LOWEST] < 0 else -np.inf
 
 
 @dataclass
@@ -88,15 +114,19 @@ class _State:
     alpha: Floats
     w: Floats
     s: float
-    blocks: list[_Block]
+    active: _Active
+    chunk: int
+    face: Face
     b0: float = 0.0
+    dual: float = 0.0
+    missing: list[float] = field(default_factory=list)
     least_missing: float = np.inf
     last_progress: int = 0
     sweeps: int = 0
-    next_face: int = FIRST_FACE
+    next_face: int = field(default_factory=lambda: FIRST_FACE)
     next_claim: int = 16
-    face_pause: int = 4
-    caution: float = 1.0
+    face_cost: float = 40.0
+    caution: float = CLAIM
     was_judged: bool = False
     rescued: Candidate | None = None
 
@@ -142,14 +172,15 @@ class DualCD(Solver):
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
         """α = 0, or the warm start's."""
-        rows = Rows.of(problem)
+        rows = Rows.of(problem, self.n_threads)
         square = rows.squares()
         on = problem.present
         s = problem.bias.scale
         if problem.bias.is_free:
             # At least so large that one sweep can move b₀ by a margin, however small the costs are.
             s = max(MULTIPLIER * float(np.sqrt(square[on].mean())), float(problem.cost.sum()) ** -0.5)
-        delta = problem.loss.dual_diagonal(problem.cost)
+        delta, upper = problem.loss.dual_diagonal(problem.cost), problem.loss.upper(problem.cost)
+        square += s * s + delta
         alpha = np.zeros(problem.n)
         w = np.zeros(problem.X.shape[1] + 1)
         b0 = best_bias(problem, alpha, alpha).middle if problem.bias.is_free else 0.0
@@ -157,120 +188,77 @@ class DualCD(Solver):
             beta = make_feasible(problem, warm.beta)
             alpha, b0 = beta * problem.y, warm.b if problem.bias.is_free else 0.0
             w[:-1], w[-1] = problem.combine(beta), s * beta.sum()
-        halves = [on[0::2], on[1::2]] if rows.n_values >= TWO_BLOCKS and len(on) > 2 else [on]
-        return _State(
+        state = _State(
             problem,
             rows,
-            problem.loss.upper(problem.cost),
+            upper,
             delta,
-            square + s * s + delta,
+            square,
             alpha,
             w,
             s,
-            [_Block(half.astype(np.int64), _seed(self.seed, k), len(half)) for k, half in enumerate(halves)],
+            _Active.of(on, self.seed),
+            max(1, CHUNK_VALUES * len(on) // max(rows.n_values, 1)),
+            Face(rows, problem.y, upper, delta, square, s),
             b0,
         )
+        state.dual = _dual_value(state)
+        return state
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """One sweep over the active samples; all of them before anything is claimed."""
         if state.was_judged:  # and was not good enough: be more careful before the next claim
             state.caution = min(2.0 * state.caution, 1e3)
             state.was_judged = False
-            for block in state.blocks:
-                block.unshrink()
-        was_full = all(block.n_active == len(block.order) for block in state.blocks)
-        self._sweep(state)
-        state.sweeps += 1
-        if state.sweeps >= state.next_face:
-            state.face_pause = 4 if self._face_step(state) else min(2 * state.face_pause, 64)
-            state.next_face = state.sweeps + state.face_pause
-        imbalance = 0.0
-        if state.problem.bias.is_free:
-            imbalance = abs(state.w[-1] / state.s)
-            state.b0 += state.s * state.w[-1]
-        dual = _dual_value(state)
-        missing = sum(float(block.report[2]) for block in state.blocks) + imbalance
-        gap = state.caution * missing / max(abs(dual) + missing, np.finfo(float).tiny)
+            state.active.unshrink()
+        with deferred_interrupt():
+            was_full = state.active.is_full
+            _sweep(state)
+            state.sweeps += 1
+            missing = float(state.active.report[RESIDUAL])
+            if state.problem.bias.is_free:
+                imbalance = state.w[-1] / state.s
+                missing += abs(imbalance)
+                state.b0 += state.s * state.w[-1]
+                state.dual -= state.s * state.w[-1] * imbalance
+            state.missing.append(missing)
+            if self._face_pays(state, tol):
+                self._face_step(state)
+        gap = state.caution * missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
         if was_full and missing < 0.9 * state.least_missing:
             state.least_missing, state.last_progress = missing, state.sweeps
         is_stalled = state.sweeps - state.last_progress > max(PATIENCE, state.sweeps // 2)
-        if is_stalled and (rescue := InteriorPoint()).accepts(state.problem) is None:
-            return self._hand_over(state, rescue, tol, clock)
-        for block in state.blocks:
-            block.learn()
-        active = sum(block.n_active for block in state.blocks)
-        if (gap <= tol and not was_full) or active == 0 or state.sweeps % FULL_EVERY == 0:
-            for block in state.blocks:
-                block.unshrink()
+        if is_stalled and can_rescue(state.problem):
+            state.rescued, progress = rescue(state.problem, tol, clock)
+            return progress
+        state.active.learn()
+        if (gap <= tol and not was_full) or state.active.count == 0 or state.sweeps % FULL_EVERY == 0:
+            state.active.unshrink()
         if state.rows.n_values <= SMALL and state.sweeps >= state.next_claim:
             state.next_claim *= 2
             return Progress(tol, is_final=is_stalled)  # `finish` may find the last digits already
-        return Progress(gap if was_full else np.inf, is_final=is_stalled)
+        if not was_full and not is_stalled:
+            return Progress.without_claim(gap, tol)
+        return Progress(gap, is_final=is_stalled)
 
-    @staticmethod
-    def _hand_over(state: _State, rescue: InteriorPoint, tol: float, clock: Clock) -> Progress:
-        """Sweeps have stalled: where the problem is small enough an interior point ends it."""
-        inner = rescue.init(state.problem, Workspace(state.problem), None)
-        progress = rescue.step(inner, tol, clock)
-        while not progress.is_final and not progress.gap <= tol and clock.spent() is None:
-            progress = rescue.step(inner, tol, clock)
-        state.rescued = rescue.finish(inner, tol)
-        return Progress(progress.gap, is_final=True)
-
-    def _sweep(self, state: _State) -> None:
-        if len(state.blocks) == 1:
-            _run_block(state, state.blocks[0], state.alpha, state.w)
-            return
-        before, w = state.alpha.copy(), state.w
-        copies = [w.copy() for _ in state.blocks]
-        with ThreadPoolExecutor(min(self.n_threads, len(state.blocks))) as pool:
-            list(
-                pool.map(
-                    lambda pair: _run_block(state, pair[0], state.alpha, pair[1]),
-                    zip(state.blocks, copies, strict=True),
-                )
-            )
-        change = state.alpha - before
-        move = np.zeros_like(w)
-        for copy in copies:
-            move += copy - w
-        slope = float(change @ (1.0 - state.problem.y * state.b0) - w @ move - (state.delta * before) @ change)
-        bend = float(move @ move + (state.delta * change) @ change)
-        theta = min(1.0, slope / bend) if bend > 0 else 1.0
-        if theta < 1.0:
-            state.alpha[:] = before + theta * change
-        state.w = w + theta * move
-        if theta < TOO_COUPLED:
-            joined = np.concatenate([block.order for block in state.blocks])
-            state.blocks = [_Block(joined, state.blocks[0].seed, len(joined), report=_joined_report(state.blocks))]
-
-    def _face_step(self, state: _State) -> bool:
-        """Move the samples strictly inside their box towards their common minimum; True where that paid."""
-        face = np.flatnonzero((state.alpha > 0) & (state.alpha < state.upper))
-        if len(face) < 2:
+    def _face_pays(self, state: _State, tol: float) -> bool:
+        """Whether the sweeps still to come, at their present pace, would cost more than a step on the face."""
+        if state.sweeps < state.next_face or len(state.missing) <= PACE:
             return False
-        y, w, alpha = state.problem.y[face], state.w, state.alpha[face]
-        X = state.rows.take(face)
-        delta, s = state.delta[face], state.s
-        descent = 1.0 - y * (X @ w[:-1] + s * w[-1] + state.b0) - delta * alpha
+        now, then = state.missing[-1], state.missing[-1 - PACE]
+        goal = tol * abs(state.dual)
+        if not now > goal > 0:
+            return False
+        pace = np.log(then / now) / PACE
+        return pace * state.face_cost < np.log(now / goal)
 
-        def times(v: Floats) -> Floats:
-            image = X.T @ (y * v)
-            return np.asarray(y * (X @ image + s * s * (y @ v)) + delta * v)
-
-        step = _conjugate_gradients(times, descent, state.square[face])
-        before = float(descent @ step) - 0.5 * float(step @ times(step))
-        theta = 1.0
-        while theta > 1e-3:
-            change = np.clip(alpha + theta * step, 0.0, state.upper[face]) - alpha
-            gain = float(descent @ change) - 0.5 * float(change @ times(change))
-            if gain > 0:
-                state.alpha[face] = alpha + change
-                w[:-1] += X.T @ (y * change)
-                w[-1] += s * float(y @ change)
-                return gain > 0.1 * before
-            theta *= 0.5
-        return False
+    def _face_step(self, state: _State) -> None:
+        done = state.face.step(state.alpha, state.w, state.b0)
+        state.next_face = state.sweeps + FACE_PAUSE
+        if done is not None:
+            state.w = state.w + done.move
+            state.dual += done.gain
+            state.face_cost = max(CHEAPEST_FACE, done.cost)
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The present α as a candidate; w as it was kept, so that nothing is summed again."""
@@ -281,47 +269,32 @@ class DualCD(Solver):
         return refine(state.problem, candidate) if state.rows.n_values <= SMALL else candidate
 
 
-def _conjugate_gradients(times: Callable[[Floats], Floats], right: Floats, diagonal: Floats) -> Floats:
-    """x with Ax ≈ right to a relative 1e-3 of the residual (Jacobi-preconditioned)."""
-    x, r = np.zeros_like(right), right.copy()
-    z = r / diagonal
-    p, rz = z.copy(), float(r @ z)
-    goal = 1e-6 * rz
-    for _ in range(FACE_ROUNDS):
-        if not rz > goal:
-            break
-        Ap = times(p)
-        curvature = float(p @ Ap)
-        if not curvature > 1e-12 * float(
-            p @ (diagonal * p)
-        ):  # a flat direction, as duplicates make: leave it to the sweeps
-            break
-        x += (rz / curvature) * p
-        r -= (rz / curvature) * Ap
-        z = r / diagonal
-        rz, old = float(r @ z), rz
-        p = z + (rz / old) * p
-    return x
-
-
-def _run_block(state: _State, block: _Block, alpha: Floats, w: Floats) -> None:
+def _sweep(state: _State) -> None:
     from maxmargin._loops.dual_cd import sweep_csr, sweep_dense
 
-    sweep = sweep_csr if state.rows.is_sparse else sweep_dense
-    arrays = (state.problem.y, state.upper, state.delta, state.square, alpha, w, state.s, state.b0)
-    sweep(*state.rows.arrays, *arrays, block.order, block.n_active, block.thresholds, block.seed, block.report)
-
-
-def _joined_report(blocks: list[_Block]) -> Floats:
-    reports = np.array([block.report for block in blocks])
-    return np.array([reports[:, 0].max(), reports[:, 1].min(), reports[:, 2].sum(), reports[:, 3].sum()])
+    active = state.active
+    (sweep_csr if state.rows.is_sparse else sweep_dense)(
+        *state.rows.arrays,
+        state.problem.y,
+        state.upper,
+        state.delta,
+        state.square,
+        state.alpha,
+        state.w,
+        state.s,
+        state.b0,
+        active.order,
+        active.count,
+        active.thresholds,
+        state.chunk,
+        active.seed,
+        active.visits,
+        active.report,
+    )
+    state.dual += float(active.report[GAIN])
 
 
 def _dual_value(state: _State) -> float:
     """D of the present α with its offset b₀."""
     gain = state.alpha @ (1.0 - state.problem.y * state.b0) - 0.5 * (state.delta * state.alpha) @ state.alpha
     return float(gain - 0.5 * (state.w @ state.w))
-
-
-def _seed(seed: int, block: int) -> Any:
-    return np.random.SeedSequence([seed, block]).generate_state(1, np.uint64) | np.uint64(1)

@@ -187,22 +187,21 @@ class ProximalNewton(Solver):
             state.caution, state.was_judged = min(2.0 * state.caution, 1e6), False
         with deferred_interrupt():
             self._advance(state, tol)
-        if state.stages:
-            return Progress(np.inf)
         gap = state.smooth.gap
+        if state.stages:
+            return Progress.without_claim(gap, tol)
         if gap < state.best_gap:
             if gap < 0.9 * state.best_gap:
                 state.best_step = state.steps
             state.best, state.best_gap = (state.smooth.w, state.smooth.theta.copy()), gap
-        claim = state.caution * gap
-        if state.rows.n_values <= SMALL and gap > SMALL_GAP:  # steps cost nothing there
-            claim = np.inf
         if state.steps - state.best_step > PATIENCE:
             if can_rescue(state.problem):
                 state.rescued, progress = rescue(state.problem, tol, clock)
                 return progress
-            return Progress(claim, is_final=True)
-        return Progress(claim)
+            return Progress(gap, is_final=True)
+        if state.rows.n_values <= SMALL and gap > SMALL_GAP:  # steps cost nothing there
+            return Progress.without_claim(gap, tol)
+        return Progress(state.caution * gap)
 
     def _advance(self, state: _State, tol: float) -> None:
         smooth = state.smooth

@@ -177,7 +177,9 @@ class Smoothed:
         flat, bend = float((self.ridge * self.w) @ direction), float((self.ridge * direction) @ direction)
 
         def slope(t: float) -> float:
-            falls = self.rows.halves(lambda i, j: fall(self.base, dz, self.cost, self.sigma, t, self.top, i, j))
+            falls = self.rows.halves(
+                lambda i, j: fall(self.base, dz, self.cost, self.sigma, t, self.top, i, j), 3 * len(dz)
+            )
             return flat + t * bend - float(sum(falls))
 
         steep = slope(0.0)
