@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status
 from maxmargin.solvers import InteriorPoint, solve
 from maxmargin.solvers.dual_cd import DualCD
-from maxmargin.solvers.normal_equations import NormalEquations
+from maxmargin.solvers.proximal_newton import ProximalNewton
 from maxmargin.solvers.refine import SMALL
 from tests.strategies import examples, generators
 
@@ -39,7 +39,7 @@ def test_the_problems_are_too_large_to_be_refined():
     assert N * D > SMALL
 
 
-@pytest.mark.parametrize("solver", [DualCD(), NormalEquations()], ids=["dual_cd", "normal_equations"])
+@pytest.mark.parametrize("solver", [DualCD(), ProximalNewton()], ids=["dual_cd", "proximal_newton"])
 @examples(8)
 @given(problem=linear_problems())
 def test_the_objective_is_that_of_the_interior_point(solver, problem):

@@ -1,5 +1,7 @@
 """Loops over the rows of a CSR matrix that several solvers need, compiled."""
 
+import numpy as np
+
 from maxmargin._loops.jit import loop
 
 
@@ -9,5 +11,5 @@ def squares_csr(indptr, data, out):
     for j in range(out.shape[0]):
         total = 0.0
         for k in range(indptr[j], indptr[j + 1]):
-            total += data[k] * data[k]
+            total += np.float64(data[k]) * data[k]
         out[j] = total

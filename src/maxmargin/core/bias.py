@@ -14,7 +14,6 @@ from maxmargin.core.problem import Problem
 from maxmargin.errors import NotSupportedError
 from maxmargin.typing import Floats
 
-
 SORTED_AT_ONCE = 5000
 """So many values are sorted; more are halved first."""
 

@@ -22,9 +22,9 @@ WORTH_CHOOSING = 0.2
 
 
 def scores(X: Matrix, w: Floats, rows: Indices | None = None) -> Floats:
-    """⟨w, x_j⟩ for each (chosen) row, in float64."""
+    """⟨w, x_j⟩ for each (chosen) row, in float64; a column for each of several w, which are then columns as well."""
     n = X.shape[0] if rows is None else len(rows)
-    f = np.empty(n)
+    f = np.empty((n, *w.shape[1:]))
     for at, block in float64_blocks(X, rows):
         f[at] = block @ w
     return f
@@ -40,6 +40,14 @@ def combine(X: Matrix, beta: Floats, rows: Indices | None = None) -> Floats:
     for at, block in float64_blocks(X, rows):
         w += block.T @ beta[at]
     return w
+
+
+def squares(X: Matrix) -> Floats:
+    """‖x_j‖² for each row, in float64."""
+    out = np.empty(X.shape[0])
+    for at, block in float64_blocks(X):
+        out[at] = block.power(2).sum(axis=1).ravel() if sp.issparse(block) else np.einsum("ij,ij->i", block, block)
+    return out
 
 
 def float64_blocks(X: Matrix, rows: Indices | None = None) -> Iterator[tuple[slice, Matrix]]:

@@ -48,15 +48,17 @@ class ConeProgram:
     beta: Callable[[Floats, Floats], Floats]
 
 
-def to_candidate(problem: Problem, beta: Floats, w: Floats | None = None) -> Candidate:
+def to_candidate(problem: Problem, beta: Floats, w: Floats | None = None, b: float | None = None) -> Candidate:
     """The model that a dual point stands for: w(β), its best bias, and for the hard margin both scaled to min yF = 1.
 
-    `w` may be given where it is known better than the sum Σβ_jφ(x_j) can tell: large β that cancel lose digits there.
+    `w`, and a penalised `b`, may be given where they are known better than the sums Σβ_jφ(x_j) and s²Σβ_j can tell: large β that
+    cancel lose digits there.
     """
     beta = make_feasible(problem, beta)
     w = problem.combine(beta) if w is None else w
     if not problem.is_hard and not problem.bias.is_free:
-        return Candidate(w, best_bias(problem, beta, beta).middle, beta)
+        known = b is not None and problem.bias.kind == "penalized"
+        return Candidate(w, b if known else best_bias(problem, beta, beta).middle, beta)  # type: ignore[arg-type]
     f = problem.decision(w)
     b = best_bias(problem, beta, f).middle
     if problem.is_hard:

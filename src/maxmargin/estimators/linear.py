@@ -1,6 +1,5 @@
 """LinearSVC: the linear support vector machine, with a free bias and a proof."""
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,15 @@ from maxmargin.core import (
     Status,
     loss_from_name,
     penalty_from_name,
+    products,
 )
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Classifier, check_choice, check_flag, check_tol
 from maxmargin.estimators.convergence import warn_unless_solved
+from maxmargin.estimators.in_threads import in_threads
 from maxmargin.estimators.one_vs_one import PerProblem
 from maxmargin.estimators.progress import watching
-from maxmargin.solvers import solver_from_name
+from maxmargin.solvers import Budget, solver_from_name
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -145,14 +146,10 @@ class LinearSVC(Classifier):
         names = [f"{name} against the rest" for name in self.classes_[: len(problems)].tolist()]
         with watching(self, X, labels, weights, tol, names) as watch:
 
-            def train(k: int) -> Solution:
+            def train(k: int, budget: Budget) -> Solution:
                 return watch.solve(k, problems[k], solver, warm=warm[k], budget=budget)
 
-            if len(problems) == 1:
-                solutions = [train(0)]
-            else:
-                with ThreadPoolExecutor(threads) as pool:
-                    solutions = list(pool.map(train, range(len(problems))))
+            solutions = in_threads(train, len(problems), budget, threads)
             self._store(X, labels, problems, solutions)
         certificates = [solution.certificate for solution in solutions if solution.certificate is not None]
         for solution, certificate in zip(solutions, certificates, strict=True):
@@ -245,7 +242,7 @@ class LinearSVC(Classifier):
 
     def decision_function(self, X: Any) -> Floats:
         """F(x) = ⟨w, x⟩ + b: positive for ``classes_[1]``; one column a class for more than two. Cost: O(nnz)."""
-        scores = np.asarray(self._scores(self._checked(X), self.coef_) + self.intercept_)
+        scores = np.asarray(products.scores(self._checked(X), self.coef_.T) + self.intercept_)
         return scores.ravel() if len(self.classes_) == 2 else scores
 
     def predict(self, X: Any) -> Any:
@@ -268,10 +265,8 @@ class LinearSVC(Classifier):
         (array([0, 1]), array([ True,  True]))
         """
         X = self._checked(X)
-        squares = np.asarray(
-            X.multiply(X).sum(axis=1) if hasattr(X, "multiply") else np.einsum("ij,ij->i", X, X)
-        ).ravel()
-        scores = self._scores(X, np.array([ball.centre for ball in self._balls]))
+        squares = products.squares(X)
+        scores = products.scores(X, np.array([ball.centre for ball in self._balls]).T)
         ends = [ball.interval(scores[:, k], squares) for k, ball in enumerate(self._balls)]
         lower, upper = np.array([end[0] for end in ends]), np.array([end[1] for end in ends])
         labels = self.predict(X)
@@ -289,10 +284,6 @@ class LinearSVC(Classifier):
         return validate_data(
             self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True
         )
-
-    @staticmethod
-    def _scores(X: Matrix, w: Floats) -> Floats:
-        return np.asarray(X @ w.T, dtype=np.float64)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -4,7 +4,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 class Budget:
     """What a fit may use: rounds of the solver, seconds, bytes of kernel cache; None = no limit.
 
+    `stop` is asked between rounds: once it answers True the fit ends as if interrupted.
+
     Examples
     --------
     >>> Budget(seconds=2.5)
@@ -35,6 +37,7 @@ class Budget:
     iterations: int | None = None
     seconds: float | None = None
     bytes: int = DEFAULT_BYTES
+    stop: Callable[[], bool] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("iterations", "seconds", "bytes"):
@@ -70,6 +73,8 @@ class Clock:
         """The status of the budget that ran out, if one did."""
         if self.rounds_left <= 0:
             return Status.ITERATION_BUDGET
+        if self.budget.stop is not None and self.budget.stop():
+            return Status.INTERRUPTED
         return Status.TIME_BUDGET if self.seconds_left <= 0 else None
 
 
@@ -231,8 +236,10 @@ class _Run:
 
     def last_word(self, status: Status) -> Status:
         """Certify what the state holds now, as nothing more will come."""
-        if self.state is not None:
+        if self.state is not None and self.clock.rounds:
             self.judge(self.solver.finish(self.state, self.tol))
+        if self.best_gap > 1.0 and not self.problem.is_hard:  # w = 0 is better than that
+            self.judge(to_candidate(self.problem, np.zeros(self.problem.n)))
         return Status.SOLVED if self.best_gap <= self.tol else status
 
     def judge(self, candidate: Candidate) -> Certificate:

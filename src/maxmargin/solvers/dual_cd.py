@@ -27,9 +27,11 @@ from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.face import Face
+from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.proximal_newton import ProximalNewton
 from maxmargin.solvers.refine import SMALL, refine
-from maxmargin.solvers.rescue import can_rescue, rescue
+from maxmargin.solvers.rescue import rescue
 from maxmargin.solvers.rows import Rows
 from maxmargin.typing import Floats, Indices
 
@@ -228,9 +230,11 @@ class DualCD(Solver):
         if was_full and missing < 0.9 * state.least_missing:
             state.least_missing, state.last_progress = missing, state.sweeps
         is_stalled = state.sweeps - state.last_progress > max(PATIENCE, state.sweeps // 2)
-        if is_stalled and can_rescue(state.problem):
-            state.rescued, progress = rescue(state.problem, tol, clock)
-            return progress
+        if is_stalled:
+            rescued = rescue(state.problem, (ProximalNewton(self.seed, self.n_threads), InteriorPoint()), tol, clock)
+            if rescued is not None:
+                state.rescued, progress = rescued
+                return progress
         state.active.learn()
         if (gap <= tol and not was_full) or state.active.count == 0 or state.sweeps % FULL_EVERY == 0:
             state.active.unshrink()
@@ -250,7 +254,7 @@ class DualCD(Solver):
         if not now > goal > 0:
             return False
         pace = np.log(then / now) / PACE
-        return pace * state.face_cost < np.log(now / goal)
+        return bool(pace * state.face_cost < np.log(now / goal))
 
     def _face_step(self, state: _State) -> None:
         done = state.face.step(state.alpha, state.w, state.b0)
@@ -265,7 +269,8 @@ class DualCD(Solver):
         state.was_judged = True
         if state.rescued is not None:
             return state.rescued
-        candidate = to_candidate(state.problem, state.alpha * state.problem.y, state.w[:-1].copy())
+        b = state.s * float(state.w[-1])
+        candidate = to_candidate(state.problem, state.alpha * state.problem.y, state.w[:-1].copy(), b)
         return refine(state.problem, candidate) if state.rows.n_values <= SMALL else candidate
 
 

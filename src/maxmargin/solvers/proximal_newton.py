@@ -31,9 +31,10 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
+from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.refine import SMALL, refine
-from maxmargin.solvers.rescue import can_rescue, rescue
+from maxmargin.solvers.rescue import rescue
 from maxmargin.solvers.rows import Rows
 from maxmargin.solvers.smoothed import Part, Smoothed
 from maxmargin.typing import Floats
@@ -185,20 +186,20 @@ class ProximalNewton(Solver):
         """One Newton step, or the passage to the next stage."""
         if state.was_judged:  # and was not good enough: be more careful before the next claim
             state.caution, state.was_judged = min(2.0 * state.caution, 1e6), False
+        if state.best is None and not state.stages:
+            _keep_the_best(state)
         with deferred_interrupt():
             self._advance(state, tol)
         gap = state.smooth.gap
         if state.stages:
             return Progress.without_claim(gap, tol)
-        if gap < state.best_gap:
-            if gap < 0.9 * state.best_gap:
-                state.best_step = state.steps
-            state.best, state.best_gap = (state.smooth.w, state.smooth.theta.copy()), gap
+        _keep_the_best(state)
         if state.steps - state.best_step > PATIENCE:
-            if can_rescue(state.problem):
-                state.rescued, progress = rescue(state.problem, tol, clock)
-                return progress
-            return Progress(gap, is_final=True)
+            rescued = rescue(state.problem, (InteriorPoint(),), tol, clock)
+            if rescued is None:
+                return Progress(gap, is_final=True)
+            state.rescued, progress = rescued
+            return progress
         if state.rows.n_values <= SMALL and gap > SMALL_GAP:  # steps cost nothing there
             return Progress.without_claim(gap, tol)
         return Progress(state.caution * gap)
@@ -241,8 +242,17 @@ class ProximalNewton(Solver):
             self._enter_next(state)
         w, theta = (state.smooth.w, state.smooth.theta) if state.best is None else state.best
         problem = state.problem
-        candidate = to_candidate(problem, problem.y * problem.cost * theta, w[:-1])
+        b = problem.bias.scale * float(w[-1])
+        candidate = to_candidate(problem, problem.y * problem.cost * theta, w[:-1], b)
         return refine(problem, candidate) if state.rows.n_values <= SMALL else candidate
+
+
+def _keep_the_best(state: _State) -> None:
+    gap = state.smooth.gap
+    if gap < state.best_gap:
+        if gap < 0.9 * state.best_gap:
+            state.best_step = state.steps
+        state.best, state.best_gap = (state.smooth.w, state.smooth.theta.copy()), gap
 
 
 def _plan(problem: Problem, rows: Rows) -> list[_Stage]:

@@ -1,22 +1,24 @@
-"""The last resort of solvers that can stall: an interior point, where the problem is small enough for it."""
+"""The last resort of solvers that can stall: another solver that takes the problem."""
+
+from collections.abc import Sequence
 
 from maxmargin.core.candidate import Candidate
+from maxmargin.core.certificate import certify
 from maxmargin.core.problem import Problem
 from maxmargin.core.workspace import Workspace
-from maxmargin.solvers.base import Clock, Progress
-from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.base import Clock, Progress, Solver
 
 
-def can_rescue(problem: Problem) -> bool:
-    """Whether an interior point takes the problem."""
-    return InteriorPoint().accepts(problem) is None
-
-
-def rescue(problem: Problem, tol: float, clock: Clock) -> tuple[Candidate, Progress]:
-    """The candidate of an interior point, and its last word."""
-    solver = InteriorPoint()
+def rescue(problem: Problem, solvers: Sequence[Solver], tol: float, clock: Clock) -> tuple[Candidate, Progress] | None:
+    """The candidate of the first solver that takes the problem, and its last word; None where none does."""
+    solver = next((solver for solver in solvers if solver.accepts(problem) is None), None)
+    if solver is None:
+        return None
     state = solver.init(problem, Workspace(problem), None)
-    progress = solver.step(state, tol, clock)
-    while not progress.is_final and not progress.gap <= tol and clock.spent() is None:
+    while True:
         progress = solver.step(state, tol, clock)
-    return solver.finish(state, tol), Progress(progress.gap, is_final=True)
+        is_over = progress.is_final or clock.spent() is not None
+        if is_over or progress.gap <= tol:
+            candidate = solver.finish(state, tol)
+            if is_over or certify(problem, candidate).relative_gap <= tol:
+                return candidate, Progress(progress.gap, is_final=True)
