@@ -42,8 +42,8 @@ or more the sweeps multiply, as the constant then couples all samples."""
 FIELDS = HIGHEST, LOWEST, RESIDUAL, N_ACTIVE, GAIN = tuple(range(5))
 """What a sweep reports, by position."""
 
-CHUNK_VALUES = 800
-"""Stored values of the samples that are visited one after the other in memory; the chunks come in random order."""
+CHUNK_VALUES, CHUNK_ROWS = 3000, 20
+"""Samples that are visited as they lie in memory: so many stored values, but no more rows. The chunks come in random order."""
 
 CLAIM = 0.75
 """A sweep sees each sample before it moves it, so what it counts is about 4/3 of the gap that it leaves."""
@@ -54,8 +54,8 @@ FIRST_FACE = 12
 PACE = 5
 """Sweeps over which their pace is measured."""
 
-FACE_PAUSE = 5
-"""Sweeps from one such step to the next, at least."""
+FACE_PAUSE, LONGEST_PAUSE = 5, 320
+"""Sweeps from one such step to the next: at least, and at most."""
 
 CHEAPEST_FACE = 4.0
 """What a step on a face costs, in sweeps, at least."""
@@ -128,6 +128,7 @@ class _State:
     next_face: int = field(default_factory=lambda: FIRST_FACE)
     next_claim: int = 16
     face_cost: float = 40.0
+    face_pause: int = FACE_PAUSE
     caution: float = CLAIM
     was_judged: bool = False
     rescued: Candidate | None = None
@@ -200,7 +201,7 @@ class DualCD(Solver):
             w,
             s,
             _Active.of(on, self.seed),
-            max(1, CHUNK_VALUES * len(on) // max(rows.n_values, 1)),
+            min(max(1, CHUNK_VALUES * len(on) // max(rows.n_values, 1)), CHUNK_ROWS),
             Face(rows, problem.y, upper, delta, square, s),
             b0,
         )
@@ -257,12 +258,16 @@ class DualCD(Solver):
         return bool(pace * state.face_cost < np.log(now / goal))
 
     def _face_step(self, state: _State) -> None:
+        """A step on the face; where sweeps gain more at the same cost, the next one has to wait twice as long."""
         done = state.face.step(state.alpha, state.w, state.b0)
-        state.next_face = state.sweeps + FACE_PAUSE
+        has_paid = False
         if done is not None:
             state.w = state.w + done.move
             state.dual += done.gain
             state.face_cost = max(CHEAPEST_FACE, done.cost)
+            has_paid = done.gain > done.cost * float(state.active.report[GAIN])
+        state.face_pause = FACE_PAUSE if has_paid else min(2 * state.face_pause, LONGEST_PAUSE)
+        state.next_face = state.sweeps + state.face_pause
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The present α as a candidate; w as it was kept, so that nothing is summed again."""
