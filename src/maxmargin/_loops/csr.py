@@ -2,7 +2,24 @@
 
 import numpy as np
 
-from maxmargin._loops.jit import loop
+from maxmargin._loops.jit import loop, loop_as_written
+
+
+@loop_as_written
+def dot_csr(indices, data, w, begin, end):
+    """⟨w, x⟩ of the row whose values are begin … end − 1, in four sums: gathering by vector instructions would be slower."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    k = begin
+    while k + 4 <= end:
+        a += w[indices[k]] * data[k]
+        b += w[indices[k + 1]] * data[k + 1]
+        c += w[indices[k + 2]] * data[k + 2]
+        d += w[indices[k + 3]] * data[k + 3]
+        k += 4
+    while k < end:
+        a += w[indices[k]] * data[k]
+        k += 1
+    return (a + b) + (c + d)
 
 
 @loop

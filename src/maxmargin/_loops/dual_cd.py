@@ -9,6 +9,7 @@ in a fresh random order each sweep.
 
 import numpy as np
 
+from maxmargin._loops.csr import dot_csr
 from maxmargin._loops.jit import loop
 
 # What a sweep reports, by position in `report`.
@@ -91,9 +92,7 @@ def sweep_csr(
     for i in range(n_active):
         j = visits[i]
         begin, end = indptr[j], indptr[j + 1]
-        F = b0 + s * w[last]
-        for k in range(begin, end):
-            F += w[indices[k]] * data[k]
+        F = b0 + s * w[last] + dot_csr(indices, data, w, begin, end)
         a = alpha[j]
         m = 1.0 - y[j] * F
         g = delta[j] * a - m

@@ -4,6 +4,7 @@ With θ = α/c, the signed score z_j = y_j F_j and base_j = θ⁰_j + σ(1 − z
 A sample with 0 < base < top is *bent*: it adds c_j x_j x_jᵀ to the Hessian.
 """
 
+from maxmargin._loops.csr import dot_csr
 from maxmargin._loops.jit import loop
 
 # What `respond` reports, by position.
@@ -60,10 +61,7 @@ def fall(base, dz, cost, sigma, t, top, begin, end):
 def signed_scores_csr(indptr, indices, data, y, w, constant, begin, end, out):
     """out_j = y_j(⟨w, x_j⟩ + constant) for rows begin … end − 1."""
     for j in range(begin, end):
-        total = 0.0
-        for k in range(indptr[j], indptr[j + 1]):
-            total += w[indices[k]] * data[k]
-        out[j] = y[j] * (total + constant)
+        out[j] = y[j] * (dot_csr(indices, data, w, indptr[j], indptr[j + 1]) + constant)
 
 
 @loop
