@@ -42,11 +42,11 @@ from maxmargin.typing import Floats
 MAX_FEATURES = 3000
 """A d × d matrix is kept, and factored each step."""
 
-FEWEST_SAMPLES = 4000
-"""The smallest part of the samples to begin with."""
+FIRST_PART, FEWEST_SAMPLES, MOST_SAMPLES = 8, 1000, 4000
+"""The part of the samples to begin with: an eighth, within bounds."""
 
 PER_FEATURE = 8
-"""Samples for each feature in the smallest part, at least."""
+"""Samples for each feature in that part, at least."""
 
 NEXT_PART = 16
 """How many times more samples the next part has."""
@@ -263,7 +263,8 @@ def _plan(problem: Problem, rows: Rows) -> list[_Stage]:
     while shares[0] * typical > 3.0 * EASY_COST:
         shares.insert(0, shares[0] / NEXT_COST)
     sizes: list[int | None] = []
-    size = max(FEWEST_SAMPLES, PER_FEATURE * rows.shape[1])
+    size = min(max(len(on) // FIRST_PART, FEWEST_SAMPLES), MOST_SAMPLES)
+    size = max(size, PER_FEATURE * rows.shape[1])
     while 4 * size <= len(on):
         sizes.append(size)
         size *= NEXT_PART
