@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.options import case_name
 from benchmarks.results import Row
-from benchmarks.summary import FREE_BIAS, cases
+from benchmarks.summary import FREE_BIAS, cases, ours_reached
 
 LOOKS = {
     "scikit-learn": ("#0072B2", "o"),
@@ -21,7 +21,7 @@ AXIS = "a contender's seconds over ours (right of 1: ours is faster; hollow: the
 
 def draw(rows: list[Row], path: Path) -> bool:
     """Write the picture; False where matplotlib is not installed or nothing was measured."""
-    rows = [row for row in rows if row["contender"] != FREE_BIAS and isinstance(row["ratio"], float)]
+    rows = [row for row in ours_reached(rows) if row["contender"] != FREE_BIAS and isinstance(row["ratio"], float)]
     try:
         import matplotlib.figure
     except ImportError:

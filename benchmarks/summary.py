@@ -50,8 +50,14 @@ def cases(rows: list[Row]) -> list[Case]:
     return sorted({(row["C"], row["gap"]) for row in rows}, key=lambda case: (case[0], -case[1]))
 
 
+def ours_reached(rows: list[Row]) -> list[Row]:
+    """The rows whose gap we reached ourselves: a ratio of times at different gaps says nothing."""
+    return [row for row in rows if row["our gap"] <= row["gap"]]
+
+
 def means(rows: list[Row]) -> list[Row]:
     """Geometric means over the sets, one line a contender and one column a case; ≥ where a gap was not reached."""
+    rows = ours_reached(rows)
     return [
         {"contender": name}
         | {

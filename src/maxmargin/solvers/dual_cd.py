@@ -1,15 +1,13 @@
-"""Dual coordinate descent for linear SVMs, in two blocks.
+"""Dual coordinate descent for linear SVMs.
 
     min_β  ½‖Xᵀβ‖² − tᵀβ    s.t.  lo ≤ β ≤ hi,   and Σβ = 0 where the bias is free
 
-Algorithm 1 of Hsieh et al. (ICML 2008) with their shrinking rule. Large problems are cut into two fixed blocks of samples: each
-sweep runs over both at once, each with its own copy of w, and the two changes are joined by an exact line search, which keeps the
-dual rising (Jaggi et al., NIPS 2014). A free bias is handled by the method of multipliers: a constant feature s and an offset b₀,
-moved by b₀ ← b₀ + s²Σβ after each sweep, so that Σβ = 0 in the limit.
+Algorithm 1 of Hsieh et al. (ICML 2008) with their shrinking rule; chunks of neighbouring samples come in a random order, the samples
+of a chunk as they lie in memory. A free bias is handled by the method of multipliers: a constant feature s and an offset b₀, moved by
+b₀ ← b₀ + s²Σβ after each sweep, so that Σβ = 0 in the limit.
 
-Once sweeps only polish, the samples strictly inside their box are moved together: conjugate gradients on that face, then a
-projected line search (Moré & Toraldo, SIAM J. Optim. 1991). Sweeps find the face; the step on it ends what they would crawl to.
-Where all of that stalls (data far from the origin, say) and the problem is small enough, an interior point ends it.
+Where sweeps only polish, the samples strictly inside their box are moved together now and then (see `face`). Where all of that
+stalls (features far apart, data far from the origin), another solver ends it, if one takes the problem.
 """
 
 from dataclasses import dataclass, field
@@ -147,7 +145,7 @@ class DualCD(Solver):
     seed : int
         Of the visiting order.
     n_threads : int
-        Threads for the two blocks; the answer does not depend on it.
+        Threads for steps on a face; the answer does not depend on it.
 
     Examples
     --------
