@@ -2,9 +2,9 @@
 
     min_β  ½‖Xᵀβ‖² − tᵀβ    s.t.  lo ≤ β ≤ hi,   and Σβ = 0 where the bias is free
 
-Algorithm 1 of Hsieh et al. (ICML 2008) with their shrinking rule; chunks of neighbouring samples come in a random order, the samples
-of a chunk as they lie in memory. A free bias is handled by the method of multipliers: a constant feature s and an offset b₀, moved by
-b₀ ← b₀ + s²Σβ after each sweep, so that Σβ = 0 in the limit.
+Algorithm 1 of Hsieh et al. (ICML 2008) with their shrinking rule; chunks of neighbouring samples come in a random order, the
+samples of a chunk as they lie in memory. A free bias is handled by the method of multipliers: a constant feature s and an offset
+b₀, moved by b₀ ← b₀ + s²Σβ after each sweep, so that Σβ = 0 in the limit.
 
 Where sweeps only polish, the samples strictly inside their box are moved together now and then (see `face`). Where all of that
 stalls (features far apart, data far from the origin), another solver ends it, if one takes the problem.
