@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.kernels.inner import squared_norms
 from maxmargin.typing import Floats, Indices, Matrix
 
 BLOCK_BYTES = 16 * 2**20
@@ -44,9 +45,11 @@ def combine(X: Matrix, beta: Floats, rows: Indices | None = None) -> Floats:
 
 def squares(X: Matrix) -> Floats:
     """‖x_j‖² for each row, in float64."""
+    if sp.issparse(X):
+        return np.asarray(squared_norms(X, np.dtype(np.float64)), dtype=np.float64)
     out = np.empty(X.shape[0])
     for at, block in float64_blocks(X):
-        out[at] = block.power(2).sum(axis=1).ravel() if sp.issparse(block) else np.einsum("ij,ij->i", block, block)
+        out[at] = np.einsum("ij,ij->i", block, block)
     return out
 
 
