@@ -19,7 +19,8 @@ PATIENCE = 120
 # -- Ctrl-C ---------------------------------------------------------------------------------------------------------------
 
 CHILD = """
-import json, sys
+import json, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job is born deaf to it
 import numpy as np
 from maxmargin import LinearSVC, Status, certify
 from maxmargin.solvers import SOLVERS
