@@ -3,8 +3,8 @@
     min_α  ½‖Σ α_j y_j x̃_j‖² + ½ Σ δ_j α_j² − Σ (1 − y_j b₀) α_j     s.t.  0 ≤ α ≤ u
 
 x̃_j is x_j with a constant feature s behind it (s = 0: none); w = Σ α_j y_j x̃_j is kept up to date. One visit minimises over one
-α_j: O(non-zeros of the row). Algorithm 1 of Hsieh et al. (ICML 2008) with their shrinking rule,
-in a fresh random order each sweep.
+α_j: O(non-zeros of the row). Algorithm 1 of Hsieh et al. (ICML 2008) with their shrinking rule, over chunks of neighbours in
+a fresh random order each sweep.
 """
 
 import numpy as np

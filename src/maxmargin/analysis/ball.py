@@ -8,7 +8,7 @@ With r_j = radius·√k_jj every score f*_j lies in f_j ± r_j. The best bias is
 
     b* ∈ [b⁻(f + r), b⁺(f − r)]
 
-the lower end of the argmin at one extreme and the upper end at the other: two sorts. Hence
+the lower end of the argmin at one extreme and the upper end at the other. Hence
 F*(x) ∈ f(x) ± radius·√k(x, x) + [b⁻, b⁺].
 """
 
@@ -44,7 +44,7 @@ class OptimumBall:
 
 
 def optimum_ball(problem: Problem, candidate: Candidate, certificate: Certificate) -> OptimumBall:
-    """The ball of a certified candidate; L2 only. Cost: a pass over the data and two sorts."""
+    """The ball of a certified candidate; L2 only. Cost: two passes over the data where the bias is free, else nothing."""
     if not problem.penalty.strongly_convex:
         raise NotSupportedError(f"{problem.penalty!r} is not strongly convex, so a gap bounds no distance.")
     # The ball about ½(w + w(β)) lies in one about w, which is at hand without another pass and hardly larger.

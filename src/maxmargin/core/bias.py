@@ -1,6 +1,6 @@
 """The best bias for given scores: the argmin over b of Σ_j c_j ℓ(y_j (f_j + b)), an interval.
 
-hinge          piecewise linear: the interval where the slope changes sign           one sort
+hinge          piecewise linear: the interval where the slope changes sign           two selections
 squared hinge  piecewise quadratic: the root of the piecewise linear slope           one sort
 hard margin    the b between the two classes that makes both margins equal           two extremes
 """

@@ -123,7 +123,7 @@ class _State:
     least_missing: float = np.inf
     last_progress: int = 0
     sweeps: int = 0
-    next_face: int = field(default_factory=lambda: FIRST_FACE)
+    next_face: int = FIRST_FACE
     next_claim: int = 16
     face_cost: float = 40.0
     face_pause: int = FACE_PAUSE

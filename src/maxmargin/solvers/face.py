@@ -21,6 +21,9 @@ ENOUGH = 0.5
 PRECISION = 1e-3
 """The share of the residual that may remain."""
 
+ROUND_COST, OTHER_COST = 0.7, 3.0
+"""What a conjugate-gradient round costs, and all else of a step, in sweeps over the free samples (measured)."""
+
 STRANGERS = 0.02
 """The rows of the face are gathered anew when more than this share of them is missing."""
 
@@ -73,7 +76,7 @@ class Face:
         if best_gain <= 0.0:
             return None
         alpha[at] = best
-        return FaceStep(best_move, best_gain, 0.7 * rounds + 3.0)
+        return FaceStep(best_move, best_gain, ROUND_COST * rounds + OTHER_COST)
 
     def _gathered(self, is_free: Any) -> Signed:
         """The operator of the free samples' rows, perhaps with some more: a copy, unless that would be most of the data."""

@@ -189,7 +189,7 @@ class ProximalNewton(Solver):
         if state.best is None and not state.stages:
             _keep_the_best(state)
         with deferred_interrupt():
-            self._advance(state, tol)
+            self._advance(state)
         gap = state.smooth.gap
         if state.stages:
             return Progress.without_claim(gap, tol)
@@ -204,7 +204,7 @@ class ProximalNewton(Solver):
             return Progress.without_claim(gap, tol)
         return Progress(state.caution * gap)
 
-    def _advance(self, state: _State, tol: float) -> None:
+    def _advance(self, state: _State) -> None:
         smooth = state.smooth
         if state.stages and (smooth.gain <= ROUGH * smooth.primal or state.inner > LONGEST):
             self._enter_next(state)

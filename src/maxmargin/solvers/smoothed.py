@@ -1,6 +1,8 @@
 """The smoothed problem of one proximal round, with its Newton step: what `ProximalNewton` solves again and again.
 
-min_w̃ ½w̃ᵀΛw̃ + Σ c_j ℓ_σ(z_j),    θ_j = −ℓ_σ'(z_j) = clip(θ⁰_j + σ(1 − z_j), 0, 1),    z_j = y_j F_j
+In its notation,
+
+    min_w̃ ½w̃ᵀΛw̃ + Σ c_j ℓ_σ(z_j),    θ_j = −ℓ_σ'(z_j) = clip(θ⁰_j + σ(1 − z_j), 0, 1),    z_j = y_j F_j
 """
 
 from dataclasses import dataclass
