@@ -79,12 +79,16 @@ class Clock:
 
 
 class Progress(NamedTuple):
-    """What one step reports: the solver's own estimate of the relative gap, which merely asks for the check."""
+    """What one step reports: the solver's own estimate of the relative gap, which merely asks for the check.
+
+    A `candidate` is judged and kept whatever the gap is: a solver that hands the problem over leaves its own behind.
+    """
 
     gap: float
     rounds: int = 1
     is_final: bool = False
     is_infeasible: bool = False
+    candidate: Candidate | None = None
 
     @classmethod
     def without_claim(cls, gap: float, tol: float, rounds: int = 1) -> "Progress":
@@ -115,6 +119,11 @@ class Solver(ABC):
     def name(self) -> str:
         """How the registry and `solver_` call it."""
         return type(self).__name__
+
+    def route(self, state: Any) -> str:
+        """Its name, and those of the solvers that it handed the problem over to."""
+        successor = getattr(state, "successor", None)
+        return self.name if successor is None else f"{self.name}, then {successor.solver.route(successor.state)}"
 
     @abstractmethod
     def accepts(self, problem: Problem) -> str | None:
@@ -181,7 +190,7 @@ def solve(
         beta=best.beta,
         status=status,
         n_iter=run.clock.rounds,
-        solver=f"{solver.name}: {reason}",
+        solver=f"{solver.route(run.state)}: {reason}",
         trace=tuple(run.trace),
         certificate=run.certificate,
     )
@@ -217,7 +226,7 @@ class _Run:
                 if progress.is_infeasible:
                     self.judge(self.solver.finish(self.state, self.tol))
                     return Status.INFEASIBLE
-                certificate = None
+                certificate = None if progress.candidate is None else self.judge(progress.candidate)
                 if progress.gap <= self.tol or progress.is_final:
                     certificate = self.judge(self.solver.finish(self.state, self.tol))
                 if self.observe is not None and self.observe(self.event(progress, certificate)) is True:

@@ -6,8 +6,9 @@ Algorithm 1 of Hsieh et al. (ICML 2008) with their shrinking rule; chunks of nei
 samples of a chunk as they lie in memory. A free bias is handled by the method of multipliers: a constant feature s and an offset
 b₀, moved by b₀ ← b₀ + s²Σβ after each sweep, so that Σβ = 0 in the limit.
 
-Where sweeps only polish, the samples strictly inside their box are moved together now and then (see `face`). Where all of that
-stalls (features far apart, data far from the origin), another solver ends it, if one takes the problem.
+Where sweeps only polish, the samples strictly inside their box are moved together now and then (see `face`). Where many more
+sweeps would be needed and there are more samples than features, `ProximalNewton` goes on from there; where all stalls (features
+far apart, data far from the origin) another solver ends it, if one takes the problem.
 """
 
 from dataclasses import dataclass, field
@@ -24,12 +25,13 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
+from maxmargin.solvers.equations import MOST_FACTORED
 from maxmargin.solvers.face import Face
 from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.proximal_newton import ProximalNewton
 from maxmargin.solvers.refine import SMALL, refine
-from maxmargin.solvers.rescue import rescue
+from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.rows import Rows
 from maxmargin.typing import Floats, Indices
 
@@ -52,11 +54,23 @@ FIRST_FACE = 12
 PACE = 5
 """Sweeps over which their pace is measured."""
 
+FINEST = 1e-12
+"""A relative gap that is not worth waiting for."""
+
 FACE_PAUSE, LONGEST_PAUSE = 5, 320
 """Sweeps from one such step to the next: at least, and at most."""
 
 CHEAPEST_FACE = 4.0
 """What a step on a face costs, in sweeps, at least."""
+
+EAGER = 0.2
+"""A sample is shrunk when its gradient holds it on its bound by more than this share of the last sweep's largest violation."""
+
+ROOMY = 2
+"""Samples for each feature from which Newton steps in the weights end better than sweeps do."""
+
+CRAWL = 30
+"""Sweeps still to come, at their present pace, from which they are called slow."""
 
 FULL_EVERY = 40
 """Sweeps after which all samples are visited again, shrunk or not."""
@@ -100,8 +114,8 @@ class _Active:
     def learn(self) -> None:
         """Take the thresholds of the next sweep from the report of this one."""
         self.count = int(self.report[N_ACTIVE])
-        self.thresholds[0] = self.report[HIGHEST] if self.report[HIGHEST] > 0 else np.inf
-        self.thresholds[1] = self.report[LOWEST] if self.report[LOWEST] < 0 else -np.inf
+        self.thresholds[0] = EAGER * self.report[HIGHEST] if self.report[HIGHEST] > 0 else np.inf
+        self.thresholds[1] = EAGER * self.report[LOWEST] if self.report[LOWEST] < 0 else -np.inf
 
 
 @dataclass
@@ -129,7 +143,7 @@ class _State:
     face_pause: int = FACE_PAUSE
     caution: float = CLAIM
     was_judged: bool = False
-    rescued: Candidate | None = None
+    successor: Successor | None = None
 
 
 @dataclass(frozen=True)
@@ -208,6 +222,8 @@ class DualCD(Solver):
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """One sweep over the active samples; all of them before anything is claimed."""
+        if state.successor is not None:
+            return state.successor.step(tol, clock)
         if state.was_judged:  # and was not good enough: be more careful before the next claim
             state.caution = min(2.0 * state.caution, 1e3)
             state.was_judged = False
@@ -229,11 +245,10 @@ class DualCD(Solver):
         if was_full and missing < 0.9 * state.least_missing:
             state.least_missing, state.last_progress = missing, state.sweeps
         is_stalled = state.sweeps - state.last_progress > max(PATIENCE, state.sweeps // 2)
-        if is_stalled:
-            rescued = rescue(state.problem, (ProximalNewton(self.seed, self.n_threads), InteriorPoint()), tol, clock)
-            if rescued is not None:
-                state.rescued, progress = rescued
-                return progress
+        if is_stalled or self._crawls(state, tol):
+            left_behind = self.finish(state, tol)
+            self._hand_over(state, None if is_stalled else left_behind)
+            return Progress(gap, is_final=state.successor is None, candidate=left_behind)
         state.active.learn()
         if (gap <= tol and not was_full) or state.active.count == 0 or state.sweeps % FULL_EVERY == 0:
             state.active.unshrink()
@@ -246,14 +261,17 @@ class DualCD(Solver):
 
     def _face_pays(self, state: _State, tol: float) -> bool:
         """Whether the sweeps still to come, at their present pace, would cost more than a step on the face."""
-        if state.sweeps < state.next_face or len(state.missing) <= PACE:
-            return False
-        now, then = state.missing[-1], state.missing[-1 - PACE]
-        goal = tol * abs(state.dual)
-        if not now > goal > 0:
-            return False
-        pace = np.log(then / now) / PACE
-        return bool(pace * state.face_cost < np.log(now / goal))
+        return state.sweeps >= state.next_face and _sweeps_to_come(state, tol, PACE) > state.face_cost
+
+    def _crawls(self, state: _State, tol: float) -> bool:
+        """Whether sweeps are slow, and there are samples enough for another way."""
+        is_early = state.sweeps < FIRST_FACE
+        return not is_early and _is_roomy(state) and _sweeps_to_come(state, tol, state.sweeps // 2) > CRAWL
+
+    def _hand_over(self, state: _State, warm: Candidate | None) -> None:
+        newton = ProximalNewton(self.seed, self.n_threads)
+        suits = _is_roomy(state) or state.rows.shape[1] <= MOST_FACTORED
+        state.successor = Successor.of(state.problem, (newton, InteriorPoint()) if suits else (InteriorPoint(),), warm)
 
     def _face_step(self, state: _State) -> None:
         """A step on the face; where sweeps gain more at the same cost, the next one has to wait twice as long."""
@@ -270,8 +288,8 @@ class DualCD(Solver):
     def finish(self, state: _State, tol: float) -> Candidate:
         """The present α as a candidate; w as it was kept, so that nothing is summed again."""
         state.was_judged = True
-        if state.rescued is not None:
-            return state.rescued
+        if state.successor is not None:
+            return state.successor.finish(tol)
         b = state.s * float(state.w[-1])
         candidate = to_candidate(state.problem, state.alpha * state.problem.y, state.w[:-1].copy(), b)
         return refine(state.problem, candidate) if state.rows.n_values <= SMALL else candidate
@@ -300,6 +318,21 @@ def _sweep(state: _State) -> None:
         active.report,
     )
     state.dual += float(active.report[GAIN])
+
+
+def _is_roomy(state: _State) -> bool:
+    return len(state.active.samples) >= ROOMY * state.rows.shape[1]
+
+
+def _sweeps_to_come(state: _State, tol: float, pace: int) -> float:
+    """How many more sweeps the tolerance asks for, if all gain what the last few (`pace`) did."""
+    if len(state.missing) <= pace:
+        return 0.0
+    now, then = state.missing[-1], state.missing[-1 - pace]
+    goal = max(tol, FINEST) * abs(state.dual)
+    if not now > goal:
+        return 0.0
+    return float(np.log(now / goal) / np.log(then / now)) * pace if then > now and goal > 0.0 else np.inf
 
 
 def _dual_value(state: _State) -> float:

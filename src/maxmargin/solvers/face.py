@@ -4,11 +4,11 @@ Conjugate gradients on the free samples, ended as soon as a round gains little b
 projected path (Moré & Toraldo, SIAM J. Optim. 1991). Coordinate descent finds the face; these steps shorten its crawl along it.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.solvers.conjugate_gradients import conjugate_gradients
 from maxmargin.solvers.rows import Rows, Signed
 from maxmargin.typing import Floats, Indices
 
@@ -62,7 +62,9 @@ class Face:
         def times(v: Floats) -> Floats:
             return np.where(free, A.scores(A.combine(v)) + delta * v, 0.0)
 
-        direction, rounds = _conjugate_gradients(times, descent, self.square[at])
+        direction, rounds = conjugate_gradients(
+            times, descent, self.square[at], precision=PRECISION, most_rounds=MOST_ROUNDS, enough=ENOUGH
+        )
         best, best_gain, best_move = start, 0.0, np.empty(0)
         for length in LENGTHS:
             trial = np.clip(start + length * direction, 0.0, upper)
@@ -82,36 +84,8 @@ class Face:
         """The operator of the free samples' rows, perhaps with some more: a copy, unless that would be most of the data."""
         missing = np.count_nonzero(is_free & ~self._has)
         if self._A is None or missing > STRANGERS * np.count_nonzero(is_free):
-            face = np.flatnonzero(is_free)
-            if len(face) > 0.5 * len(self.y):
-                face, rows = np.arange(len(self.y)), self.rows
-            else:
-                rows = Rows.of_matrix(self.rows.take(face), self.rows.n_threads)
+            face, rows = self.rows.gathered(np.flatnonzero(is_free))
             self._samples, self._A = face, Signed(rows, self.y[face], self.constant)
             self._has[:] = False
             self._has[face] = True
         return self._A
-
-
-def _conjugate_gradients(times: Callable[[Floats], Floats], right: Floats, diagonal: Floats) -> tuple[Floats, int]:
-    """(x, rounds): some way from 0 to the solution of Ax = right (Jacobi-preconditioned)."""
-    x, r = np.zeros_like(right), right.copy()
-    z = r / diagonal
-    p, rz = z.copy(), float(r @ z)
-    largest, rounds, goal = 0.0, 0, PRECISION**2 * rz
-    while rounds < MOST_ROUNDS and rz > goal:
-        rounds += 1
-        Ap = times(p)
-        curvature = float(p @ Ap)
-        if not curvature > 1e-12 * float(p @ (diagonal * p)):
-            break  # a flat direction, as duplicates make: leave it to the sweeps
-        gain = rz * rz / curvature
-        x += (rz / curvature) * p
-        if gain < ENOUGH * largest:
-            break
-        largest = max(largest, gain)
-        r -= (rz / curvature) * Ap
-        z = r / diagonal
-        rz, old = float(r @ z), rz
-        p = z + (rz / old) * p
-    return x, rounds

@@ -9,8 +9,9 @@ which is the same as a *smooth* problem in the weights w̃ = (w, b):
     min_w̃ ½w̃ᵀΛw̃ + Σ c_j ℓ_σ(z_j),    θ_j = −ℓ_σ'(z_j) = clip(θ⁰_j + σ(1 − z_j), 0, 1),    z_j = y_j F_j
 
 (Λ the identity with a zero for a free bias). Newton's matrix is  Λ + σ Σ_bent c_j x̃_j x̃_jᵀ  over the *bent* samples, those with
-0 < θ < 1: few, and fewer from round to round. It is kept up to date by the samples that turn bent or straight, so that a Newton
-step costs one pass over the data and one d × d factorisation. The search along a step is exact: the slope is piecewise linear.
+0 < θ < 1: few, and fewer from round to round. With few features it is kept up to date by the samples that turn bent or straight,
+so that a Newton step costs one pass over the data and one d × d factorisation; with many its equations are solved roughly, by
+conjugate gradients (see `equations`). The search along a step is exact: the slope is piecewise linear.
 As σ grows the outer rounds converge faster than linearly (Rockafellar, SIAM J. Control Optim. 1976; Yan & Li, Comput. Optim.
 Appl. 2020). The squared hinge is smooth already: its one round has σ = 2, θ⁰ = 0 and no upper bound.
 
@@ -18,6 +19,7 @@ It begins with a random part of the samples, and with a part of the cost where C
 one, so that the whole is a matter of few steps.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,13 +36,10 @@ from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.refine import SMALL, refine
-from maxmargin.solvers.rescue import rescue
+from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.rows import Rows
 from maxmargin.solvers.smoothed import Part, Smoothed
 from maxmargin.typing import Floats
-
-MAX_FEATURES = 3000
-"""A d × d matrix is kept, and factored each step."""
 
 FIRST_PART, FEWEST_SAMPLES, MOST_SAMPLES = 8, 1000, 4000
 """The part of the samples to begin with: an eighth, within bounds."""
@@ -103,15 +102,16 @@ class _State:
     best: tuple[Floats, Floats] | None = None  # (w, θ) of the whole problem
     best_gap: float = np.inf
     best_step: int = 0
-    rescued: Candidate | None = None
+    successor: Successor | None = None
 
 
 @dataclass(frozen=True)
 class ProximalNewton(Solver):
     """Proximal rounds of Newton steps in the weights: many samples, few features, any C, any bias, any tolerance.
 
-    *Use it when* n ≫ d and d ≤ 3000. *Needs* the linear kernel, L2, hinge or squared hinge, finite costs. *Costs* 15 to 100
-    steps of one pass over the data and d³/3; memory O(n + d²) beside the data. *Equivalent to* InteriorPoint at its optimum.
+    *Use it when* n ≫ d. *Needs* the linear kernel, L2, hinge or squared hinge, finite costs. *Costs* 15 to 150 steps of one pass
+    over the data and d³/3; for d > 3000 not d³/3 but 10 to 100 conjugate-gradient rounds over the samples near the margin. Memory
+    O(n + d²) beside the data, or a copy of these samples. *Equivalent to* InteriorPoint at its optimum.
 
     Parameters
     ----------
@@ -140,8 +140,6 @@ class ProximalNewton(Solver):
             return f"ProximalNewton solves the hinge and the squared hinge with L2, got {problem.loss!r}, {problem.penalty!r}."
         if problem.is_hard:
             return "ProximalNewton needs finite costs. Use ConstraintGeneration() for the hard margin."
-        if problem.X.shape[1] > MAX_FEATURES:
-            return f"ProximalNewton is for up to {MAX_FEATURES} features, got {problem.X.shape[1]}. Use DualCD()."
         return None
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
@@ -184,27 +182,27 @@ class ProximalNewton(Solver):
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """One Newton step, or the passage to the next stage."""
+        if state.successor is not None:
+            return state.successor.step(tol, clock)
         if state.was_judged:  # and was not good enough: be more careful before the next claim
             state.caution, state.was_judged = min(2.0 * state.caution, 1e6), False
         if state.best is None and not state.stages:
             _keep_the_best(state)
-        with deferred_interrupt():
-            self._advance(state)
+        with deferred_interrupt() as was_interrupted:
+            self._advance(state, lambda: was_interrupted() or clock.spent() is not None)
         gap = state.smooth.gap
         if state.stages:
             return Progress.without_claim(gap, tol)
         _keep_the_best(state)
         if state.steps - state.best_step > PATIENCE:
-            rescued = rescue(state.problem, (InteriorPoint(),), tol, clock)
-            if rescued is None:
-                return Progress(gap, is_final=True)
-            state.rescued, progress = rescued
-            return progress
+            left_behind = self.finish(state, tol)
+            state.successor = Successor.of(state.problem, (InteriorPoint(),), None)
+            return Progress(gap, is_final=state.successor is None, candidate=left_behind)
         if state.rows.n_values <= SMALL and gap > SMALL_GAP:  # steps cost nothing there
             return Progress.without_claim(gap, tol)
         return Progress(state.caution * gap)
 
-    def _advance(self, state: _State) -> None:
+    def _advance(self, state: _State, is_over: Callable[[], bool]) -> None:
         smooth = state.smooth
         if state.stages and (smooth.gain <= ROUGH * smooth.primal or state.inner > LONGEST):
             self._enter_next(state)
@@ -213,9 +211,9 @@ class ProximalNewton(Solver):
         if is_hinge and state.inner and (smooth.apart <= INNER * smooth.residual or state.inner >= LONGEST):
             smooth.next_round(GROWTH if state.inner < LONG else SLOW_GROWTH)
             state.inner = 0
-        if not smooth.newton_step():  # not downhill by the linear model that was kept, or nothing left to gain
+        if not smooth.newton_step(is_over):  # not downhill by the linear model that was kept, or nothing left to gain
             smooth.respond()
-            if not smooth.newton_step():
+            if not smooth.newton_step(is_over):
                 state.inner = LONGEST
         smooth.respond()
         state.steps += 1
@@ -235,8 +233,8 @@ class ProximalNewton(Solver):
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The best (w, θ) of the whole problem; on the way there what the present w makes of it."""
-        if state.rescued is not None:
-            return state.rescued
+        if state.successor is not None:
+            return state.successor.finish(tol)
         state.was_judged = True
         while state.stages:
             self._enter_next(state)

@@ -68,6 +68,12 @@ class Rows:
         signed = indices.view(f"i{indices.dtype.itemsize}")
         return sp.csr_array((data, signed, indptr.astype(signed.dtype)), shape=self.shape)[rows]
 
+    def gathered(self, samples: Indices) -> tuple[Indices, "Rows"]:
+        """(samples, their rows): a copy of these rows, or all samples as they are where that would be most of the data."""
+        if 2 * len(samples) > self.shape[0]:
+            return np.arange(self.shape[0]), self
+        return samples, Rows.of_matrix(self.take(samples), self.n_threads)
+
     def halves(self, task: Callable[[int, int], T], n_values: int | None = None) -> list[T]:
         """What a task gives for the first half of the rows and for the second, each a range of row numbers.
 
@@ -117,6 +123,20 @@ class Rows:
             block[:, :d] = self.arrays[0][rows[start : start + step]]
             block[:, d] = constant
             out += block.T @ (block * weights[start : start + step, None])
+
+    def add_column_squares(self, weights: Floats, constant: float, out: Floats) -> None:
+        """out += Σ weight_j (x_j, constant)², entry by entry, over all rows j."""
+        if self.is_sparse:
+            from maxmargin._loops.csr import add_column_squares_csr
+
+            add_column_squares_csr(*self.arrays, weights, out)
+        else:
+            X = self.arrays[0]
+            step = max(1, BLOCK_VALUES // X.shape[1])
+            for start in range(0, len(weights), step):
+                block = np.square(X[start : start + step], dtype=np.float64)
+                out[:-1] += weights[start : start + step] @ block
+        out[-1] += constant * constant * float(weights.sum())
 
 
 class Signed:

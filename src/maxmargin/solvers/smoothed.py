@@ -5,14 +5,15 @@ In its notation,
     min_w̃ ½w̃ᵀΛw̃ + Σ c_j ℓ_σ(z_j),    θ_j = −ℓ_σ'(z_j) = clip(θ⁰_j + σ(1 − z_j), 0, 1),    z_j = y_j F_j
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
+from maxmargin.solvers.equations import Equations
 from maxmargin.solvers.rows import Rows
 from maxmargin.typing import Floats
 
@@ -46,7 +47,7 @@ class Smoothed:
     theta: Floats
     bent: Any
     made: Floats  # (2, d + 1): Σ c_j θ_j y_j x̃_j
-    gram: Floats  # (2, d + 1, d + 1): Σ_bent c_j x̃_j x̃_jᵀ
+    equations: Equations
     n_bent: int = 0
     most_bent: int = 0
     residual: float = np.inf
@@ -75,7 +76,7 @@ class Smoothed:
             theta=np.zeros(n),
             bent=np.zeros(n, dtype=np.bool_),
             made=np.zeros((2, d + 1)),
-            gram=np.zeros((2, d + 1, d + 1)),
+            equations=Equations.over(part.rows, part.cost, constant, ridge),
         )
         new.respond()
         return new
@@ -99,7 +100,7 @@ class Smoothed:
             signed = turned[begin : begin + n_turned]
             rows = np.where(signed < 0, ~signed, signed)
             weights = np.where(signed < 0, -self.cost[rows], self.cost[rows])
-            self.rows.add_squares(rows, weights, self.constant, self.gram[which])
+            self.equations.turn(which, rows, weights)
             return report
 
         first, second = self.rows.halves(half)
@@ -111,7 +112,7 @@ class Smoothed:
     def bend_all(self) -> None:
         """Count all samples as bent: from w = 0 the next step is then that of least squares."""
         straight = np.flatnonzero(~self.bent)
-        self.rows.add_squares(straight, self.cost[straight], self.constant, self.gram[0])
+        self.equations.turn(0, straight, self.cost[straight])
         self.bent[:] = True
 
     def next_round(self, growth: float) -> None:
@@ -119,10 +120,11 @@ class Smoothed:
         self.centre = np.clip(self.theta, 0.0, self.top)
         self.sigma *= growth
         if 4 * self.n_bent < self.most_bent:  # the sums have lost digits to samples that are no longer in them
-            self.most_bent, self.made[:], self.gram[:] = 0, 0.0, 0.0
+            self.most_bent, self.made[:] = 0, 0.0
+            self.equations.forget()
             used, bent = np.flatnonzero(self.theta), np.flatnonzero(self.bent)
             self.rows.add(used, (self.y * self.cost * self.theta)[used], self.constant, self.made[0])
-            self.rows.add_squares(bent, self.cost[bent], self.constant, self.gram[0])
+            self.equations.turn(0, bent, self.cost[bent])
         self.respond(keep=True)
 
     @property
@@ -147,9 +149,9 @@ class Smoothed:
         """The relative gap of w and θ."""
         return (self.residual + self.apart) / max(self.primal, np.finfo(float).tiny)
 
-    def newton_step(self) -> bool:
+    def newton_step(self, is_over: Callable[[], bool]) -> bool:
         """Move w to the best point along Newton's direction; False where there is none."""
-        direction = self._solve(self.gradient)
+        direction = self.equations.solve(-self.gradient, self.sigma, self.bent, is_over)
         if direction is None:
             return False
         dz = self.rows.signed_scores(self.y, direction, self.constant * direction[-1])
@@ -157,20 +159,6 @@ class Smoothed:
         self.w = self.w + t * direction
         self.z += t * dz
         return t > 0.0
-
-    def _solve(self, gradient: Floats) -> Floats | None:
-        """−H⁻¹ gradient; with a stronger diagonal where H is singular to rounding."""
-        for jitter in (0.0, 1e-12, 1e-9, 1e-6):
-            H = self.gram[0] + self.gram[1]
-            H *= self.sigma
-            at = np.diag_indices(len(H))
-            H[at] = H[at] * (1.0 + jitter) + self.ridge
-            if self.ridge[-1] == 0.0:  # few bent samples hold a free bias loosely, none not at all
-                H[-1, -1] += 1e-6 * self.sigma * float(self.cost.mean())
-            factor, info = scipy.linalg.lapack.dpotrf(H, lower=1, clean=0, overwrite_a=1)
-            if info == 0:
-                return np.asarray(-scipy.linalg.lapack.dpotrs(factor, gradient, lower=1)[0])
-        return None
 
     def _search(self, direction: Floats, dz: Floats) -> float:
         """The step t ∈ (0, 1] that makes the slope small (regula falsi); 0 where the direction does not lead down."""
