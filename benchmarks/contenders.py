@@ -69,6 +69,7 @@ class ScikitLearn(Contender):
 
     name = "scikit-learn"
     package = "scikit-learn"
+    most_epochs = 1_000_000
 
     def train(self, X: Any, y: Any, C: float, tol: float, epochs: int, loud: bool = False) -> Any:
         """Fit."""
