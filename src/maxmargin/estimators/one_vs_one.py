@@ -83,17 +83,15 @@ def unpack_dual(pair: Pair, support: Indices, dual_coef: Floats, labels: Indices
     return full[pair.rows]
 
 
-def pair_coefficients(dual_coef: Floats, support_labels: Indices, n_classes: int) -> Floats:
-    """(n_pairs, n_SV): the coefficients with which each pair's decision sums the kernel columns."""
+def pair_sums(sums: Floats, n_classes: int) -> Floats:
+    """(n, n_pairs): each pair's decision, from Σ over the support vectors of class c with row r of dual_coef, (n, c, r).
+
+    scikit-learn's layout makes them short: a support vector takes part in n_classes − 1 pairs, not in all. For two classes there
+    is one group with one row. The coefficients are signed already, so that errors and values are added alike.
+    """
     if n_classes == 2:
-        return dual_coef
-    rows = []
-    for i, j in combinations(range(n_classes), 2):
-        row = np.zeros(dual_coef.shape[1])
-        row[support_labels == i] = dual_coef[j - 1, support_labels == i]
-        row[support_labels == j] = dual_coef[i, support_labels == j]
-        rows.append(row)
-    return np.array(rows)
+        return sums[:, 0, :]
+    return np.stack([sums[:, i, j - 1] + sums[:, j, i] for i, j in combinations(range(n_classes), 2)], axis=1)
 
 
 def vote(decisions: Floats, n_classes: int) -> Indices:
