@@ -100,6 +100,14 @@ class Expansion:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_cached": {}}
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Expansion) or (self.kernel, self.Z.shape) != (other.kernel, other.Z.shape):
+            return False
+        is_same_z = (self.Z != other.Z).nnz == 0 if is_sparse(self.Z) else np.array_equal(self.Z, other.Z)
+        return bool(is_same_z) and np.array_equal(self.A, other.A) and np.array_equal(self.ends, other.ends)
+
+    __hash__ = None  # type: ignore[assignment]
+
     @property
     def has_bound(self) -> bool:
         """Whether the error of float32 sums can be bounded: `rough`."""
