@@ -1,13 +1,14 @@
 """Predictions of SVC: same bits in any number of threads, within the stated error, in bounded memory."""
 
 import tracemalloc
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from maxmargin import SVC
+from maxmargin.estimators.one_vs_one import vote
 from maxmargin.kernels import RBF, Custom, Expansion, Linear, Polynomial, Sigmoid
 
 RNG = np.random.default_rng(0)
@@ -26,14 +27,14 @@ def twin(kernel, x, groups=(2500,)):
     """The sums from whole blocks in float64."""
     K = kernel.block(x.astype(np.float64), Z)
     ends = np.cumsum([0, *groups])
-    return np.stack([K[:, a:b] @ A[:, a:b].T for a, b in pairwise(ends)], axis=1)
+    return np.stack([A[:, a:b] @ K[:, a:b].T for a, b in pairwise(ends)])
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 @pytest.mark.parametrize("groups", [(2500,), (1, 1022, 5, 0, 1472)])
 def test_sums_are_those_of_whole_blocks(kernel, groups):
     found = Expansion(kernel, Z, A, groups)(NEW)
-    assert found.shape == (1300, len(groups), 2)
+    assert found.shape == (len(groups), 2, 1300)
     np.testing.assert_allclose(found, twin(kernel, NEW, groups), rtol=1e-9, atol=1e-8)
 
 
@@ -54,7 +55,7 @@ def test_rows_too_wide_to_be_made_dense_stay_sparse():
     z, x = (sp.random(40, 200_000, 1e-4, format="csr", random_state=seed) for seed in (0, 1))
     expansion = Expansion(RBF(0.5), z, A[:, :40])
     assert not expansion.becomes_dense(x)
-    np.testing.assert_allclose(expansion(x)[:, 0, :], RBF(0.5).block(x, z) @ A[:, :40].T)
+    np.testing.assert_allclose(expansion(x)[0], A[:, :40] @ RBF(0.5).block(x, z).T)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -80,9 +81,9 @@ def test_float32_rows_stay_within_the_stated_error():
     x, z = NEW.astype(np.float32), Z.astype(np.float32)
     for kernel in (RBF(0.3), Polynomial(3, 0.2, 1.0)):
         single, double = Expansion(kernel, z, A)(x), Expansion(kernel, z, A)(x, dtype=np.float64)
-        size = np.abs(kernel.block(x, z, dtype=np.float64)) @ np.abs(A).T
-        assert np.abs(single - double)[:, 0, :].max() > 0
-        assert (np.abs(single - double)[:, 0, :] <= 1e-4 * size).all()
+        size = np.abs(A) @ np.abs(kernel.block(x, z, dtype=np.float64)).T
+        assert np.abs(single - double)[0].max() > 0
+        assert (np.abs(single - double)[0] <= 1e-4 * size).all()
 
 
 def test_what_float32_cannot_hold_is_done_in_float64():
@@ -94,8 +95,8 @@ def test_what_float32_cannot_hold_is_done_in_float64():
 
 
 def test_there_may_be_no_rows_or_no_columns():
-    assert Expansion(RBF(1.0), Z[:0], A[:, :0])(NEW).tolist() == np.zeros((1300, 1, 2)).tolist()
-    assert Expansion(RBF(1.0), Z, A)(NEW[:0]).shape == (0, 1, 2)
+    assert Expansion(RBF(1.0), Z[:0], A[:, :0])(NEW).tolist() == np.zeros((1, 2, 1300)).tolist()
+    assert Expansion(RBF(1.0), Z, A)(NEW[:0]).shape == (1, 2, 0)
 
 
 # ----------------------------------------------------------------------------------------------------------------- SVC
@@ -112,7 +113,7 @@ def fitted(dtype=np.float64, n_classes=2, **parameters):
 def test_labels_are_those_of_float64(n_classes, dtype):
     model = fitted(dtype, n_classes, C=100.0)
     new = np.random.default_rng(5).standard_normal((3000, 5)).astype(dtype)
-    exact = model._labels(model._decisions(new, np.float64))
+    exact = model.classes_[vote(model._decisions(new, np.float64), n_classes).winner]
     np.testing.assert_array_equal(model.predict(new), exact)
     assert model.decision_function(new).dtype == np.float64
 
@@ -156,3 +157,29 @@ def test_read_only_strided_and_fortran_rows_are_taken():
     wide[:, ::2] = new
     for rows in (frozen, wide[:, ::2], np.asfortranarray(new), new[::-1][::-1]):
         np.testing.assert_allclose(model.decision_function(rows), model.decision_function(new), rtol=1e-12)
+
+
+def test_many_classes_take_no_more_memory_than_their_sums_at_a_time():
+    x = RNG.standard_normal((200, 3))
+    model = SVC(gamma=1.0).fit(x, np.arange(200) % 12)
+    new = np.zeros((60_000, 3), dtype=np.float32)
+    tracemalloc.start()
+    labels = model.predict(new)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (labels == labels[0]).all()
+    assert peak < 130 * 2**20  # the sums of all rows would take 127 MB, and their pairs as much again
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_a_certain_vote_is_never_overturned_within_the_errors(n_classes):
+    n_pairs = n_classes * (n_classes - 1) // 2
+    decisions, errors = RNG.standard_normal((n_pairs, 400)), RNG.uniform(0, 1.5, (n_pairs, 400))
+    winner, is_certain = vote(decisions, n_classes, errors)
+    assert 0.05 < is_certain.mean() < 0.95
+    overturned = np.zeros(400, dtype=bool)
+    for corner in product([-1, 1], repeat=n_pairs) if n_classes < 5 else RNG.choice([-1, 1], (300, n_pairs)):
+        overturned |= vote(decisions + np.array(corner)[:, None] * errors, n_classes).winner != winner
+    assert not (overturned & is_certain).any()
+    if n_classes == 2:
+        np.testing.assert_array_equal(overturned, ~is_certain)

@@ -8,7 +8,7 @@ problem against class j stands in row j − 1 if j > i and in row j otherwise.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -84,21 +84,48 @@ def unpack_dual(pair: Pair, support: Indices, dual_coef: Floats, labels: Indices
 
 
 def pair_sums(sums: Floats, n_classes: int) -> Floats:
-    """(n, n_pairs): each pair's decision, from Σ over the support vectors of class c with row r of dual_coef, (n, c, r).
+    """(n_pairs, n): each pair's decision, from the sums (c, r, n) over the support vectors of class c with row r of dual_coef.
 
     scikit-learn's layout makes them short: a support vector takes part in n_classes − 1 pairs, not in all. For two classes there
-    is one group with one row. The coefficients are signed already, so that errors and values are added alike.
+    is one group with one row. The coefficients are signed, so that decisions are sums, as bounds of their errors are.
     """
     if n_classes == 2:
-        return sums[:, 0, :]
-    return np.stack([sums[:, i, j - 1] + sums[:, j, i] for i, j in combinations(range(n_classes), 2)], axis=1)
+        return sums[0]
+    return np.stack([sums[i, j - 1] + sums[j, i] for i, j in combinations(range(n_classes), 2)])
 
 
-def vote(decisions: Floats, n_classes: int) -> Indices:
-    """The class with the most won pairs; the first of them where several have as many."""
-    votes = np.zeros((len(decisions), n_classes), dtype=np.intp)
-    for k, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        wins = decisions[:, k] > 0
-        votes[wins, i] += 1
-        votes[~wins, j] += 1
-    return np.asarray(votes.argmax(axis=1), dtype=np.intp)
+class Vote(NamedTuple):
+    """The class of each sample, and whether it stays the same whatever the decisions are within their errors."""
+
+    winner: Indices
+    is_certain: Any
+
+
+def vote(decisions: Floats, n_classes: int, errors: Floats | None = None) -> Vote:
+    """The class with the most won pairs, the first of them where several have as many; decisions (n_pairs, n).
+
+    Two classes are one pair, whose positive class is the second. A decision of 0 is won by the negative class.
+
+    Examples
+    --------
+    >>> vote(np.array([[2.0, -1.0], [3.0, -2.0], [0.5, 0.2]]), 3, np.full((3, 2), 0.3))
+    Vote(winner=array([0, 1]), is_certain=array([ True, False]))
+    """
+    errors = np.zeros((1, 1)) if errors is None else errors
+    n = decisions.shape[1]
+    wins, surely, perhaps = (np.zeros((n_classes, n), dtype=np.int32) for _ in range(3))
+    is_won, is_sure, is_lost = decisions > 0, decisions > errors, decisions < -errors
+    pairs = [(1, 0)] if n_classes == 2 else combinations(range(n_classes), 2)
+    for k, (i, j) in enumerate(pairs):
+        wins[i] += is_won[k]
+        wins[j] += ~is_won[k]
+        surely[i] += is_sure[k]
+        surely[j] += is_lost[k]
+        perhaps[i] += ~is_lost[k]
+        perhaps[j] += ~is_sure[k]
+    winner = np.asarray(wins.argmax(axis=0), dtype=np.intp)
+    needed = surely[winner, np.arange(n)]
+    is_earlier = np.arange(n_classes)[:, np.newaxis] < winner
+    threat = perhaps + is_earlier  # an earlier class needs as many wins only
+    threat[winner, np.arange(n)] = 0
+    return Vote(winner, (threat <= needed).all(axis=0))

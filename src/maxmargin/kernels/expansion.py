@@ -114,7 +114,7 @@ class Expansion:
         return type(self.kernel)._float32_error is not Kernel._float32_error
 
     def __call__(self, X: Matrix, n_threads: int = 1, dtype: Any = None) -> Floats:
-        """Return F, an array of shape (n_x, n_groups, r); in float32 if X and Z are and no dtype is asked for."""
+        """Return F, an array of shape (n_groups, r, n_x); in float32 if X and Z are and no dtype is asked for."""
         if dtype is None:
             is_single = self.kernel.sees_values_only and X.dtype == FLOAT32 and self.Z.dtype == FLOAT32
             dtype = FLOAT32 if is_single else FLOAT64
@@ -124,12 +124,12 @@ class Expansion:
         """Return (F, bounds of its errors) by float32 arithmetic; the bound is 0 where float64 had to be used."""
         both = self._evaluate(X, n_threads, FLOAT32, is_rough=True)
         r = len(self.A)
-        return both[:, :, :r], both[:, :, r:]
+        return both[:, :r], both[:, r:]
 
     def _evaluate(self, X: Matrix, n_threads: int, dtype: np.dtype[Any], is_rough: bool) -> Floats:
         X = as_matrix(X)
         self.kernel._check_pair(X, self.Z)
-        out = np.zeros((X.shape[0], len(self.ends) - 1, len(self.A) * (2 if is_rough else 1)))
+        out = np.zeros((len(self.ends) - 1, len(self.A) * (2 if is_rough else 1), X.shape[0]))
         if out.size == 0 or self.Z.shape[0] == 0:
             return out
         becomes_dense = self.becomes_dense(X)
@@ -140,7 +140,7 @@ class Expansion:
             adder = _Adder(self, dtype, is_rough)
             for start in starts:  # whichever thread is free takes the next
                 rows = cut(X, start, start + step)
-                adder.add(_dense(rows) if becomes_dense else rows, out[start : start + step])
+                adder.add(_dense(rows) if becomes_dense else rows, out[:, :, start : start + step])
 
         with one_blas_thread():
             self.tiles(dtype)  # before the threads need them
@@ -195,14 +195,14 @@ class _Adder:
             if not self._added(rows, sums):
                 sums[...] = 0
                 r = len(self.expansion.A)
-                assert _Adder(self.expansion, FLOAT64, is_rough=False)._added(rows, sums[:, :, :r])
+                assert _Adder(self.expansion, FLOAT64, is_rough=False)._added(rows, sums[:, :r])
 
     def _coefficients(self, dtype: np.dtype[Any]) -> Block:
         A = self.expansion.A / self.scale
         return (np.concatenate([A, np.abs(A)]) if self.is_rough else A).astype(dtype)
 
     def _added(self, rows: Matrix, sums: Floats) -> bool:
-        kernel, shared, n = self.expansion.kernel, self.expansion.shared, len(sums)
+        kernel, shared, n = self.expansion.kernel, self.expansion.shared, sums.shape[2]
         left = kernel._side(rows, self.dtype, shared, is_right=False)
         error = np.zeros(n)
         for tile in self.expansion.tiles(self.dtype):
@@ -212,24 +212,24 @@ class _Adder:
             if self.is_rough and (relative := kernel._float32_error(left, tile.side)) is not None:
                 error = np.maximum(error, relative)
             for g, start, stop in self.expansion.parts(tile):
-                sums[:, g, :] += _times(values[:, start - tile.start : stop - tile.start], self._A[:, start:stop])
+                sums[g] += _times(self._A[:, start:stop], values[:, start - tile.start : stop - tile.start])
         sums *= self.scale
         if self.is_rough:
             # their own rounding and exp(error) − 1 for error are the 2 %
             bound = 1.02 * (error + 0.5 * EPS32 * (sum_error(TILE_COLUMNS) + 2))
-            bounds = sums[:, :, len(self.expansion.A) :]
-            bounds *= bound[:, np.newaxis, np.newaxis]
+            bounds = sums[:, len(self.expansion.A) :]
+            bounds *= bound
             bounds += SMALLEST32 * self.scale * self.expansion.Z.shape[0]
             return bool((bound <= MAX_BOUND).all())
         return True
 
 
-def _times(values: Block, A: Block) -> Block:
-    """values Aᵀ; few columns one by one, which BLAS does faster."""
+def _times(A: Block, values: Block) -> Block:
+    """A valuesᵀ; few rows one by one, which BLAS does faster."""
     if len(A) > 2:
-        product: Block = values @ A.T
+        product: Block = A @ values.T
         return product
-    return np.stack([values @ row for row in A], axis=1)
+    return np.stack([values @ row for row in A])
 
 
 def _dense(X: Matrix) -> Matrix:
