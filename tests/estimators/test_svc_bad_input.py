@@ -1,11 +1,14 @@
 """SVC on bad and odd input: what is wrong is said, nothing is changed, and what is merely odd is solved."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from maxmargin import SVC, ConvergenceWarning, InvalidInputError, NotSeparableError, NotSupportedError, Status, certify
+from maxmargin.solvers import InteriorPoint
 from tests.test_bad_input import DATA, PARAMETERS, WEIGHTS, X, Y, unchanged_after
 
 REFUSED = [name for name, (_, _, error, _) in DATA.items() if error is not NotSeparableError]
@@ -167,3 +170,20 @@ def test_the_model_does_not_depend_on_the_threads(n_classes):
 def test_verbose_names_the_pairs_on_stderr(capsys):
     SVC(verbose=True).fit(*overlapping(3))
     assert "SVC, 0 against 1: gap" in capsys.readouterr().err
+
+
+def test_a_switch_that_the_solver_does_not_have_is_refused():
+    with pytest.raises(NotSupportedError, match="shrinking=False was asked for, and InteriorPoint has no such switch"):
+        SVC(shrinking=False, solver="interior_point").fit(X, Y)
+
+
+def test_a_switch_that_the_solver_has_reaches_it():
+    @dataclass(frozen=True)
+    class Switched(InteriorPoint):
+        shrinking: bool = True
+
+        def init(self, *args):
+            assert not self.shrinking
+            return super().init(*args)
+
+    assert SVC(shrinking=False, solver=Switched()).fit(X, Y).score(X, Y) == 1.0

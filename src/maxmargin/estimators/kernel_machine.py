@@ -18,7 +18,7 @@ from maxmargin.estimators.progress import watching
 from maxmargin.estimators.separated import separated
 from maxmargin.estimators.weights import class_factors, costs
 from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed, kernel_from_name
-from maxmargin.solvers import Budget, solver_from_name
+from maxmargin.solvers import Auto, Budget, Solver, solver_from_name
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -56,7 +56,7 @@ class KernelClassifier(KernelPredictor):
         budget = self._budget(self.max_iter, self.max_seconds, self.cache_size)
         budget = replace(budget, bytes=budget.bytes // min(threads, len(pairs)))  # as many fits hold rows at a time
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        solver = solver_from_name(self.solver, seed=seed, n_threads=threads if len(pairs) == 1 else 1)
+        solver = self._solver(seed, n_threads=threads if len(pairs) == 1 else 1)
         classes = self.classes_.tolist()
         names = [f"{classes[pair.positive]} against {classes[pair.negative]}" for pair in pairs]
         with watching(self, X, labels, weights, tol, names) as watch:
@@ -86,6 +86,10 @@ class KernelClassifier(KernelPredictor):
         check_flag("warm_start", self.warm_start)
         check_flag("verbose", self.verbose)
         return check_tol(self.tol)
+
+    def _solver(self, seed: int, n_threads: int) -> Solver | Auto:
+        """The solver that the parameters ask for."""
+        return solver_from_name(self.solver, seed=seed, n_threads=n_threads)
 
     def _problems(self, X: Matrix, labels: Indices, weights: Floats, kernel: Kernel | None = None) -> list[Problem]:
         """The binary problems of validated data, all with the same resolved kernel (by default the parameters' own)."""

@@ -75,7 +75,7 @@ class KernelPredictor(Classifier):
 
     def _shaped(self, decisions: Floats) -> Floats:
         if len(self.classes_) == 2:
-            return decisions[0]
+            return np.asarray(decisions[0])
         decisions = decisions.T
         if self.decision_function_shape == "ovr":
             return _ovr_decision_function(decisions < 0, -decisions, len(self.classes_))  # type: ignore[no-any-return]

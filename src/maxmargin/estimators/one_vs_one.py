@@ -90,7 +90,7 @@ def pair_sums(sums: Floats, n_classes: int) -> Floats:
     is one group with one row. The coefficients are signed, so that decisions are sums, as bounds of their errors are.
     """
     if n_classes == 2:
-        return sums[0]
+        return np.asarray(sums[0])
     return np.stack([sums[i, j - 1] + sums[j, i] for i, j in combinations(range(n_classes), 2)])
 
 
