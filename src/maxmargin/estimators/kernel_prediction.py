@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.core import products
 from maxmargin.estimators.base import Classifier
-from maxmargin.estimators.one_vs_one import pair_sums, vote
+from maxmargin.estimators.one_vs_one import pair_errors, pair_sums, vote
 from maxmargin.kernels import Expansion, Kernel
 from maxmargin.kernels.tiles import TILE_X, cut
 from maxmargin.threads import usable_threads
@@ -67,7 +67,7 @@ class KernelPredictor(Classifier):
             return vote(self._decisions(X), n_classes).winner
         sums, errors = self._expansion.rough(X, usable_threads(self.n_jobs))
         decisions = pair_sums(sums, n_classes) + self.intercept_[:, np.newaxis]
-        winner, is_certain = vote(decisions, n_classes, pair_sums(errors, n_classes))
+        winner, is_certain = vote(decisions, n_classes, pair_errors(errors, n_classes))
         again = np.flatnonzero(~is_certain)
         if len(again):
             winner[again] = vote(self._decisions(X[again], np.float64), n_classes).winner
@@ -93,7 +93,7 @@ class KernelPredictor(Classifier):
         """The rows, so many at a time that their sums take about 32 MB."""
         if len(self.classes_) == 2:
             return [X]
-        step = TILE_X * max(1, CHUNK_BYTES // (16 * TILE_X * self.dual_coef_.shape[0] * len(self.classes_)))
+        step = TILE_X * max(1, CHUNK_BYTES // (8 * TILE_X * len(self.classes_) ** 2))
         return [cut(X, start, start + step) for start in range(0, X.shape[0], step)]
 
     def _checked(self, X: Any) -> Matrix:

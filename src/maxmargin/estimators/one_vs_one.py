@@ -87,11 +87,18 @@ def pair_sums(sums: Floats, n_classes: int) -> Floats:
     """(n_pairs, n): each pair's decision, from the sums (c, r, n) over the support vectors of class c with row r of dual_coef.
 
     scikit-learn's layout makes them short: a support vector takes part in n_classes − 1 pairs, not in all. For two classes there
-    is one group with one row. The coefficients are signed, so that decisions are sums, as bounds of their errors are.
+    is one group with one row. The coefficients are signed, so that decisions are sums.
     """
     if n_classes == 2:
         return np.asarray(sums[0])
     return np.stack([sums[i, j - 1] + sums[j, i] for i, j in combinations(range(n_classes), 2)])
+
+
+def pair_errors(errors: Floats, n_classes: int) -> Floats:
+    """(n_pairs, n): bounds of the errors of each pair's decision, from those of each class's sums (c, n)."""
+    if n_classes == 2:
+        return errors
+    return np.stack([errors[i] + errors[j] for i, j in combinations(range(n_classes), 2)])
 
 
 class Vote(NamedTuple):
@@ -113,7 +120,7 @@ def vote(decisions: Floats, n_classes: int, errors: Floats | None = None) -> Vot
     """
     errors = np.zeros((1, 1)) if errors is None else errors
     n = decisions.shape[1]
-    wins, surely, perhaps = (np.zeros((n_classes, n), dtype=np.int32) for _ in range(3))
+    wins, surely, perhaps = (np.zeros((n_classes, n), dtype=np.int16) for _ in range(3))
     is_won, is_sure, is_lost = decisions > 0, decisions > errors, decisions < -errors
     pairs = [(1, 0)] if n_classes == 2 else combinations(range(n_classes), 2)
     for k, (i, j) in enumerate(pairs):

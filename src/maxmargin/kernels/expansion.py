@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.errors import InvalidInputError
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inner import DENSE_FRACTION
 from maxmargin.kernels.tiles import (
@@ -121,15 +122,17 @@ class Expansion:
         return self._evaluate(X, n_threads, np.dtype(dtype), is_rough=False)
 
     def rough(self, X: Matrix, n_threads: int = 1) -> tuple[Floats, Floats]:
-        """Return (F, bounds of its errors) by float32 arithmetic; the bound is 0 where float64 had to be used."""
+        """Return (F, bounds of its errors) by float32 arithmetic; the bound is 0 where float64 had to be used.
+
+        The bounds, an array of shape (n_groups, n_x), hold for all coefficients A_r: of each column the largest counts.
+        """
         both = self._evaluate(X, n_threads, FLOAT32, is_rough=True)
-        r = len(self.A)
-        return both[:, :r], both[:, r:]
+        return both[:, :-1], both[:, -1]
 
     def _evaluate(self, X: Matrix, n_threads: int, dtype: np.dtype[Any], is_rough: bool) -> Floats:
         X = as_matrix(X)
         self.kernel._check_pair(X, self.Z)
-        out = np.zeros((len(self.ends) - 1, len(self.A) * (2 if is_rough else 1), X.shape[0]))
+        out = np.zeros((len(self.ends) - 1, len(self.A) + is_rough, X.shape[0]))
         if out.size == 0 or self.Z.shape[0] == 0:
             return out
         becomes_dense = self.becomes_dense(X)
@@ -192,19 +195,22 @@ class _Adder:
     def add(self, rows: Matrix, sums: Floats) -> None:
         """Fill the sums of some rows x, and their bounds if these are wanted; in float64 where dtype is too coarse."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            if not self._added(rows, sums):
-                sums[...] = 0
-                r = len(self.expansion.A)
-                assert _Adder(self.expansion, FLOAT64, is_rough=False)._added(rows, sums[:, :r])
+            if not self._filled(rows, sums):
+                wide = _Adder(self.expansion, FLOAT64, is_rough=False)
+                if not wide._filled(rows, sums[:, : len(self.expansion.A)]):
+                    raise InvalidInputError(
+                        f"A value of {self.expansion.kernel!r} is not finite in float64. Scale the data."
+                    )
 
     def _coefficients(self, dtype: np.dtype[Any]) -> Block:
         A = self.expansion.A / self.scale
-        return (np.concatenate([A, np.abs(A)]) if self.is_rough else A).astype(dtype)
+        return (np.vstack([A, np.abs(A).max(axis=0)]) if self.is_rough else A).astype(dtype)
 
-    def _added(self, rows: Matrix, sums: Floats) -> bool:
+    def _filled(self, rows: Matrix, sums: Floats) -> bool:
+        """Whether dtype was fine enough; nothing is written if not."""
         kernel, shared, n = self.expansion.kernel, self.expansion.shared, sums.shape[2]
         left = kernel._side(rows, self.dtype, shared, is_right=False)
-        error = np.zeros(n)
+        total, error = np.zeros(sums.shape), np.zeros(n)
         for tile in self.expansion.tiles(self.dtype):
             values = self._buffer[: n * (tile.stop - tile.start)].reshape(n, -1)
             if not kernel._join(left, tile.side, values, shared):
@@ -212,15 +218,15 @@ class _Adder:
             if self.is_rough and (relative := kernel._float32_error(left, tile.side)) is not None:
                 error = np.maximum(error, relative)
             for g, start, stop in self.expansion.parts(tile):
-                sums[g] += _times(self._A[:, start:stop], values[:, start - tile.start : stop - tile.start])
-        sums *= self.scale
+                total[g] += _times(self._A[:, start:stop], values[:, start - tile.start : stop - tile.start])
         if self.is_rough:
             # their own rounding and exp(error) − 1 for error are the 2 %
             bound = 1.02 * (error + 0.5 * EPS32 * (sum_error(TILE_COLUMNS) + 2))
-            bounds = sums[:, len(self.expansion.A) :]
-            bounds *= bound
-            bounds += SMALLEST32 * self.scale * self.expansion.Z.shape[0]
-            return bool((bound <= MAX_BOUND).all())
+            if bound.max() > MAX_BOUND:
+                return False
+            total[:, -1] *= bound
+            total[:, -1] += SMALLEST32 * self.expansion.Z.shape[0]
+        np.multiply(total, self.scale, out=sums)
         return True
 
 
