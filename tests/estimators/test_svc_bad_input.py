@@ -187,3 +187,18 @@ def test_a_switch_that_the_solver_has_reaches_it():
             return super().init(*args)
 
     assert SVC(shrinking=False, solver=Switched()).fit(X, Y).score(X, Y) == 1.0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_an_interrupted_fit_keeps_the_best_model_so_far(monkeypatch, n_classes):
+    def pressed(*args):
+        raise KeyboardInterrupt
+
+    data, labels = overlapping(n_classes)
+    monkeypatch.setattr(InteriorPoint, "step", pressed)
+    model = SVC(solver="interior_point")
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(data, labels)
+    certificates = model.certificate_ if n_classes > 2 else (model.certificate_,)
+    assert all(np.isfinite(certificate.gap) for certificate in certificates)
+    assert certify(model, data, labels) == model.certificate_

@@ -33,6 +33,9 @@ PREPARED_BYTES = 256 << 20
 FEWEST_ROWS = 16
 # Sparse rows x are made dense if at least so many fit into a tile.
 
+FEWEST_SHARED = 64
+# Rows that are worth a thread.
+
 SMALLEST32 = 1e-37
 # Values below it may vanish in float32.
 
@@ -137,17 +140,19 @@ class Expansion:
             return out
         becomes_dense = self.becomes_dense(X)
         step = rows_that_fit(int(X.shape[1]) if becomes_dense else row_width(X), TILE_X)
+        step = min(step, max(FEWEST_SHARED, -(-X.shape[0] // 4)))  # few rows shall not leave a thread without work
+        n_tiles = -(-X.shape[0] // step)
         starts = iter(range(0, X.shape[0], step))
 
         def work() -> None:
-            adder = _Adder(self, dtype, is_rough)
+            adder = _Adder(self, dtype, is_rough, step)
             for start in starts:  # whichever thread is free takes the next
                 rows = cut(X, start, start + step)
                 adder.add(_dense(rows) if becomes_dense else rows, out[:, :, start : start + step])
 
         with one_blas_thread():
             self.tiles(dtype)  # before the threads need them
-            together([work] * n_threads, n_threads)
+            together([work] * min(n_threads, n_tiles), n_threads)
         return out
 
     # ------------------------------------------------------------------ sides of tiles
@@ -186,17 +191,17 @@ class Expansion:
 class _Adder:
     """One thread's buffers. Coefficients are divided by the largest, so that float32 holds them."""
 
-    def __init__(self, expansion: Expansion, dtype: np.dtype[Any], is_rough: bool) -> None:
+    def __init__(self, expansion: Expansion, dtype: np.dtype[Any], is_rough: bool, n_rows: int) -> None:
         self.expansion, self.dtype, self.is_rough = expansion, dtype, is_rough
         self.scale = float(np.abs(expansion.A).max(initial=0.0)) or 1.0
-        self._buffer = np.empty(TILE_X * TILE_COLUMNS, dtype=dtype)
+        self._buffer = np.empty(n_rows * TILE_COLUMNS, dtype=dtype)
         self._A = self._coefficients(dtype)
 
     def add(self, rows: Matrix, sums: Floats) -> None:
         """Fill the sums of some rows x, and their bounds if these are wanted; in float64 where dtype is too coarse."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             if not self._filled(rows, sums):
-                wide = _Adder(self.expansion, FLOAT64, is_rough=False)
+                wide = _Adder(self.expansion, FLOAT64, is_rough=False, n_rows=sums.shape[2])
                 if not wide._filled(rows, sums[:, : len(self.expansion.A)]):
                     raise InvalidInputError(
                         f"A value of {self.expansion.kernel!r} is not finite in float64. Scale the data."
