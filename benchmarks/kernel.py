@@ -10,10 +10,10 @@ load what is compiled.
 from collections.abc import Iterator
 from functools import partial
 
-from benchmarks import datasets, picture, results, summary
+from benchmarks import datasets, summary
 from benchmarks.kernel_contenders import FIRST_ITERATIONS, KERNEL, run_once
 from benchmarks.options import Options, case_name, select
-from benchmarks.race import Race, Task
+from benchmarks.race import Race, Task, report
 from benchmarks.timing import timed, timed_fit
 from maxmargin import SVC
 
@@ -37,10 +37,7 @@ def run(options: Options) -> None:
 
 def finish(suite: str) -> None:
     """Print the summary of saved rows and draw their picture."""
-    rows = results.load(suite)
-    results.show("geometric means over the sets: a contender's seconds over ours", summary.means(rows))
-    results.show("floors", summary.verdicts(rows, summary.KERNEL_FLOORS))
-    picture.draw(rows, results.FOLDER / f"{suite}.png")
+    report(suite, summary.KERNEL_FLOORS)
 
 
 def tasks(names: tuple[str, ...], options: Options) -> Iterator[Task]:

@@ -9,11 +9,11 @@ and compiling take is measured apart, in fresh processes.
 from collections.abc import Iterator
 from functools import partial
 
-from benchmarks import datasets, first_fit, picture, results, summary
+from benchmarks import datasets, first_fit, summary
 from benchmarks.calibration import run_once
 from benchmarks.contenders import LINEAR, Contender
 from benchmarks.options import ALL_CASES, Options, select
-from benchmarks.race import Race, Task
+from benchmarks.race import Race, Task, report
 from benchmarks.timing import load_loops, small_sets, timed
 from maxmargin import LinearSVC
 
@@ -32,10 +32,7 @@ def run(options: Options) -> None:
 
 def finish(suite: str) -> None:
     """Print the summary of saved rows and draw their picture."""
-    rows = results.load(suite)
-    results.show("geometric means over the sets: a contender's seconds over ours", summary.means(rows))
-    results.show("floors", summary.verdicts(rows, summary.LINEAR_FLOORS))
-    picture.draw(rows, results.FOLDER / f"{suite}.png")
+    report(suite, summary.LINEAR_FLOORS)
 
 
 def _tasks(names: tuple[str, ...], options: Options) -> Iterator[Task]:

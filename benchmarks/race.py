@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from benchmarks import results
+from benchmarks import picture, results, summary
 from benchmarks.calibration import FIRST_EPOCHS, Trial, calibrate
 from benchmarks.contenders import Contender
 from benchmarks.options import Options, case_name
 from benchmarks.results import Row
+from benchmarks.summary import Floor
 from benchmarks.timing import timed, timed_fit
 
 PATIENCE = 2.0
@@ -122,6 +123,14 @@ class Race:
 
     def _seconds(self, peer: Contender, X: Any, y: Any, C: float, trial: Trial) -> float:
         return timed(lambda: peer.train(X, y, C, trial.tol, trial.epochs))[1]
+
+
+def report(suite: str, floors: Iterable[Floor]) -> None:
+    """Print the summary of a suite's saved rows and draw their picture."""
+    rows = results.load(suite)
+    results.show("geometric means over the sets: a contender's seconds over ours", summary.means(rows))
+    results.show("floors", summary.verdicts(rows, floors))
+    picture.draw(rows, results.FOLDER / f"{suite}.png")
 
 
 def worst(value: Any) -> Any:
