@@ -4,42 +4,53 @@ import argparse
 import importlib
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from benchmarks.options import Options, parse_cases, parse_names
 
-SUITES = ("hard_margin", "linear", "linear_growth", "linear_memory")
+SUITES: dict[str, tuple[str, ...]] = {
+    "hard_margin": (),
+    "linear": ("cases", "data", "contenders", "seconds", "merge"),
+    "linear_growth": ("cases",),
+    "linear_memory": ("cases", "data"),
+    "kernel": ("cases", "data", "contenders", "seconds", "merge", "rows"),
+    "kernel_growth": ("cases", "rows"),
+    "kernel_memory": ("data", "contenders", "rows"),
+    "kernel_prediction": ("data", "contenders", "rows"),
+}
+"""Each suite with the options that it takes beside the repeats."""
+
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "cases": {"type": parse_cases, "default": (), "metavar": "C:GAP,…", "help": "as in 1:1e-3,100:1e-6"},
+    "data": {"type": parse_names, "default": (), "metavar": "NAME,…"},
+    "contenders": {"type": parse_names, "default": (), "metavar": "NAME,…"},
+    "seconds": {
+        "type": float,
+        "default": 30.0,
+        "help": "a contender that takes longer, and twice as long as we do, is given up",
+    },
+    "merge": {"action": "store_true", "help": "replace only the rows that are run again"},
+    "rows": {"type": int, "default": None, "help": "of each set so many at most: for a quick look"},
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the name of the suite and run it."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(dest="suite", required=True)
-    for suite in SUITES:
+    for suite, names in SUITES.items():
         command = commands.add_parser(suite)
         command.add_argument("--repeats", type=int, default=3, help="the median of so many runs is kept")
-        if suite != "hard_margin":
-            command.add_argument(
-                "--cases", type=parse_cases, default=(), metavar="C:GAP,…", help="as in 1:1e-3,100:1e-6"
-            )
-        if suite in ("linear", "linear_memory"):
-            command.add_argument("--data", type=parse_names, default=(), metavar="NAME,…")
-        if suite == "linear":
-            command.add_argument("--contenders", type=parse_names, default=(), metavar="NAME,…")
-            command.add_argument(
-                "--seconds",
-                type=float,
-                default=30.0,
-                help="a contender that takes longer, and twice as long as we do, is given up",
-            )
-            command.add_argument("--merge", action="store_true", help="replace only the rows that are run again")
-    commands.add_parser("picture").add_argument("name", choices=("linear", "linear_part"))
+        for name in names:
+            command.add_argument(f"--{name}", **ARGUMENTS[name])
+    commands.add_parser("picture").add_argument("name", choices=("linear", "linear_part", "kernel", "kernel_part"))
     values = vars(parser.parse_args(arguments))
     suite = values.pop("suite")
     # Read when OpenMP is loaded, so before any suite is. The threads of multi-core LIBLINEAR meet thousands of times a second:
     # if they wait actively and a core is shared, it is ten times slower.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if suite == "picture":
-        importlib.import_module("benchmarks.linear").finish(values["name"])
+        importlib.import_module(f"benchmarks.{values['name'].removesuffix('_part')}").finish(values["name"])
     else:
         importlib.import_module(f"benchmarks.{suite}").run(Options(**values))
 

@@ -27,13 +27,19 @@ class Trial:
     is_capped: bool
 
 
-def calibrate(attempt: Callable[[float, int], Trial], gap: float, seconds: float, most_epochs: int) -> Trial:
+def calibrate(
+    attempt: Callable[[float, int], Trial],
+    gap: float,
+    seconds: float,
+    most_epochs: int,
+    first_epochs: int = FIRST_EPOCHS,
+) -> Trial:
     """The loosest run, to a factor of 2 in its tolerance, that reaches the gap; else the last that was tried.
 
     Tolerances are tightened from 1 in steps of 4; the first that reaches the gap is tried once more, twice as loose. A run that
     its epochs ended is given twice as many. Given up: a run that takes too long, or one with the most epochs there are.
     """
-    tol, epochs = 1.0, min(FIRST_EPOCHS, most_epochs)
+    tol, epochs = 1.0, min(first_epochs, most_epochs)
     while True:
         trial = attempt(tol, epochs)
         if trial.gap <= gap:

@@ -1,6 +1,7 @@
 """Data for the suites: real sets where ../shared/data is present, else synthetic ones of the same shape, seeded."""
 
 import importlib.util
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,68 @@ def zipf(n: int, d: int, per_row: int, seed: int = 0) -> tuple[Any, Any]:
     X.data /= np.repeat(np.sqrt(X.multiply(X).sum(axis=1)), np.diff(X.indptr))
     scores = X @ rng.normal(size=d)
     return X, (scores + 0.3 * np.std(scores) * rng.normal(size=n) > np.median(scores)).astype(int)
+
+
+@dataclass(frozen=True)
+class KernelSet:
+    """A task of the kernel suites: the file it comes from, rows used, columns, classes, and the C of its first case."""
+
+    source: str
+    n: int
+    d: int
+    n_classes: int
+    C: float
+
+
+KERNEL = {
+    "a9a": KernelSet("a9a", 32_561, 123, 2, 1.0),
+    "ijcnn1": KernelSet("ijcnn1", 49_990, 22, 2, 10.0),
+    "mnist_parity": KernelSet("mnist", 20_000, 784, 2, 10.0),
+    "mnist_digits": KernelSet("mnist", 20_000, 784, 10, 10.0),
+    "cod_rna": KernelSet("cod_rna", 30_000, 8, 2, 10.0),
+    "covtype_20k": KernelSet("covtype", 20_000, 54, 2, 10.0),
+    "covtype_100k": KernelSet("covtype", 100_000, 54, 2, 10.0),
+    "letter_a": KernelSet("pmlb_letter", 20_000, 16, 2, 10.0),
+    "letter": KernelSet("pmlb_letter", 20_000, 16, 26, 10.0),
+}
+"""The tasks of the kernel suites, all dense."""
+
+
+def kernel_set(name: str, n: int | None = None) -> tuple[Any, Any]:
+    """One of KERNEL as (X, y); `n` takes fewer rows, the same for the same seed."""
+    task = KERNEL[name]
+    X, y = _real_kernel(name) if is_real(task.source) else clusters(task.n, task.d, task.n_classes)
+    chosen = np.random.default_rng(0).permutation(X.shape[0])[: min(task.n, n or task.n)]
+    X = X[chosen]
+    return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64), y[chosen]
+
+
+def kernel_title(name: str) -> str:
+    """The name of a task, and that it is synthetic where it need not be."""
+    return name if is_real(KERNEL[name].source) else f"{name} (synthetic)"
+
+
+def clusters(n: int, d: int, n_classes: int, seed: int = 0, spread: float = 0.7) -> tuple[Any, Any]:
+    """n samples of n_classes classes, four normal clusters each, which overlap a little."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(4 * n_classes, d))
+    which = rng.integers(0, len(centres), n)
+    return centres[which] + spread * rng.normal(size=(n, d)), which % n_classes
+
+
+def _real_kernel(name: str) -> tuple[Any, Any]:
+    data = shared(KERNEL[name].source)
+    X, y = data["X_train"], data["y_train"]
+    match name:
+        case "mnist_parity":
+            return X / 255.0, (y % 2 == 0).astype(int)
+        case "mnist_digits":
+            return X / 255.0, y
+        case "covtype_20k" | "covtype_100k":
+            return X / np.maximum(np.abs(X).max(axis=0), 1), (y == 2).astype(int)
+        case "letter_a":
+            return X, (y == np.min(y)).astype(int)
+    return X, y
 
 
 def _real_linear(name: str) -> tuple[Any, Any]:

@@ -19,11 +19,12 @@ class Options:
     cases: tuple[Case, ...] = ()
     contenders: tuple[str, ...] = ()
     merge: bool = False
+    rows: int | None = None
 
     @property
     def is_narrowed(self) -> bool:
         """Whether less than the whole suite is asked for."""
-        return bool(self.data or self.cases or self.contenders)
+        return bool(self.data or self.cases or self.contenders or self.rows)
 
 
 def case_name(C: float, gap: float) -> str:

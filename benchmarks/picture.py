@@ -1,14 +1,14 @@
-"""The picture of the linear suite: a contender's seconds over ours, one panel a case, one line a set, on a log axis."""
+"""The picture of a suite: a contender's seconds over ours, one panel a case, one line a set, on a log axis."""
 
 from pathlib import Path
 from typing import Any
 
-from benchmarks.options import case_name
 from benchmarks.results import Row
-from benchmarks.summary import FREE_BIAS, cases, ours_reached
+from benchmarks.summary import FREE_BIAS, case_of, cases, ours_reached
 
 LOOKS = {
     "scikit-learn": ("#0072B2", "o"),
+    "scikit-learn-intelex": ("#56B4E9", "P"),
     "LIBLINEAR": ("#E69F00", "s"),
     "multi-core LIBLINEAR": ("#D55E00", "D"),
     "Snap ML": ("#009E73", "^"),
@@ -34,9 +34,9 @@ def draw(rows: list[Row], path: Path) -> bool:
     names = [name for name in LOOKS if any(row["contender"] == name for row in rows)]
     figure = matplotlib.figure.Figure(figsize=(3.0 * len(panels) + 1.6, 0.62 * len(sets) + 1.7), layout="constrained")
     axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-    for panel, (C, gap) in zip(axes, panels, strict=True):
-        _panel(panel, [row for row in rows if (row["C"], row["gap"]) == (C, gap)], sets, names)
-        panel.set_title(case_name(C, gap), fontsize=10)
+    for panel, case in zip(axes, panels, strict=True):
+        _panel(panel, [row for row in rows if case_of(row) == case], sets, names)
+        panel.set_title(case, fontsize=10)
     axes[0].set_yticks(range(len(sets)), sets)
     figure.supxlabel(AXIS, fontsize=9)
     handles, labels = axes[0].get_legend_handles_labels()

@@ -1,16 +1,20 @@
-"""The linear suite in a few lines: geometric means of the ratios, and the floors that must hold."""
+"""A suite in a few lines: geometric means of the ratios, and the floors that must hold."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.options import Case, case_name
+from benchmarks.options import case_name
 from benchmarks.results import Row
 
 FREE_BIAS = "ours, free bias"
 LIBLINEARS = ("scikit-learn", "LIBLINEAR")
 MULTICORE = "multi-core LIBLINEAR"
+KERNELS = ("scikit-learn", "scikit-learn-intelex")
+EASY, HARD = case_name(1.0, 1e-3), case_name(100.0, 1e-6)
+OWN_C = "own C, gap 1e-3"
+"""The case of the kernel suite in which each set has a C of its own."""
 
 
 def geometric_mean(values: Iterable[float]) -> float:
@@ -23,31 +27,40 @@ class Floor:
     """What must hold for the ratios against one contender, of one case or (None) of all."""
 
     contender: str
-    case: Case | None
+    case: str | None
     measure: Callable[[Iterable[float]], float]
     bound: float
     is_upper: bool = False
 
     def selects(self, row: Row) -> bool:
         """Whether a row counts."""
-        return row["contender"] == self.contender and self.case in (None, (row["C"], row["gap"]))
+        return row["contender"] == self.contender and self.case in (None, case_of(row))
 
     def holds(self, value: float) -> bool:
         """Whether a measured value is on the right side."""
         return value <= self.bound if self.is_upper else value >= self.bound
 
 
-FLOORS = (
-    *(Floor(name, (1.0, 1e-3), min, 1.0) for name in LIBLINEARS),
-    Floor(MULTICORE, (1.0, 1e-3), geometric_mean, 1.0),
-    *(Floor(name, (100.0, 1e-6), geometric_mean, 5.0) for name in LIBLINEARS),
+LINEAR_FLOORS = (
+    *(Floor(name, EASY, min, 1.0) for name in LIBLINEARS),
+    Floor(MULTICORE, EASY, geometric_mean, 1.0),
+    *(Floor(name, HARD, geometric_mean, 5.0) for name in LIBLINEARS),
     Floor(FREE_BIAS, None, geometric_mean, 2.0, is_upper=True),
+)
+KERNEL_FLOORS = (
+    *(Floor(name, OWN_C, min, 1.0) for name in KERNELS),
+    *(Floor(name, OWN_C, geometric_mean, bound) for name, bound in zip(KERNELS, (7.0, 2.0), strict=True)),
 )
 
 
-def cases(rows: list[Row]) -> list[Case]:
+def case_of(row: Row) -> str:
+    """The case that a row belongs to: the one it names, or its C and gap."""
+    return str(row["case"]) if "case" in row else case_name(row["C"], row["gap"])
+
+
+def cases(rows: list[Row]) -> list[str]:
     """The cases of some rows, the easiest first."""
-    return sorted({(row["C"], row["gap"]) for row in rows}, key=lambda case: (case[0], -case[1]))
+    return list(dict.fromkeys(case_of(row) for row in sorted(rows, key=lambda row: (row["C"], -row["gap"]))))
 
 
 def ours_reached(rows: list[Row]) -> list[Row]:
@@ -60,17 +73,14 @@ def means(rows: list[Row]) -> list[Row]:
     rows = ours_reached(rows)
     return [
         {"contender": name}
-        | {
-            case_name(*case): _mean([r for r in _measured(rows, name) if (r["C"], r["gap"]) == case])
-            for case in cases(rows)
-        }
+        | {case: _mean([r for r in _measured(rows, name) if case_of(r) == case]) for case in cases(rows)}
         for name in dict.fromkeys(row["contender"] for row in rows)
     ]
 
 
-def verdicts(rows: list[Row]) -> list[Row]:
+def verdicts(rows: list[Row], floors: Iterable[Floor]) -> list[Row]:
     """Each floor with its measured value: met, not met, or not shown where only a lower bound of the ratio is known."""
-    return [_verdict(floor, [r for r in _measured(rows, floor.contender) if floor.selects(r)]) for floor in FLOORS]
+    return [_verdict(floor, [r for r in _measured(rows, floor.contender) if floor.selects(r)]) for floor in floors]
 
 
 def _measured(rows: list[Row], contender: str) -> list[Row]:
@@ -90,7 +100,7 @@ def _verdict(floor: Floor, rows: list[Row]) -> Row:
     where = "on each set" if floor.measure is min else "in the mean"
     return {
         "against": floor.contender,
-        "case": "all" if floor.case is None else case_name(*floor.case),
+        "case": floor.case or "all",
         "floor": f"{'≤' if floor.is_upper else '≥'} {floor.bound:g} × {where}",
         "measured": measured,
         "sets": len({row["data"] for row in rows}),

@@ -7,15 +7,17 @@ from argparse import ArgumentTypeError
 import numpy as np
 import pytest
 
-from benchmarks import picture, results
+from benchmarks import datasets, kernel, kernel_contenders, kernel_growth, kernel_prediction, picture, results
 from benchmarks.calibration import Trial, calibrate, hinge_objective, relative_gap, run_once
 from benchmarks.capture import call_and_read
 from benchmarks.contenders import LINEAR
 from benchmarks.datasets import zipf
+from benchmarks.kernel_contenders import KERNEL, certified_gap
 from benchmarks.linear_growth import slope
-from benchmarks.options import case_name, parse_cases, parse_names, select
-from benchmarks.summary import geometric_mean, means, verdicts
-from maxmargin import LinearSVC
+from benchmarks.memory import data_megabytes, peak_megabytes
+from benchmarks.options import Options, case_name, parse_cases, parse_names, select
+from benchmarks.summary import KERNEL_FLOORS, LINEAR_FLOORS, OWN_C, geometric_mean, means, verdicts
+from maxmargin import SVC, LinearSVC, certify
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the benchmarks are for POSIX")
 
@@ -147,7 +149,9 @@ def test_a_mean_with_a_gap_not_reached_is_a_lower_bound():
 )
 def test_a_floor_is_judged(rows, verdict):
     first = next(
-        line for line in verdicts(rows) if line["against"] == "scikit-learn" and line["case"] == "C=1, gap 1e-3"
+        line
+        for line in verdicts(rows, LINEAR_FLOORS)
+        if line["against"] == "scikit-learn" and line["case"] == "C=1, gap 1e-3"
     )
     assert first["verdict"] == verdict
 
@@ -162,3 +166,77 @@ def test_saved_rows_come_back_and_can_be_drawn(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     assert picture.draw(results.load("some"), tmp_path / "some.png")
     assert (tmp_path / "some.png").read_bytes().startswith(b"\x89PNG")
+
+
+# ------------------------------------------------------------------------------------------------------ kernel suites
+
+SMALL = datasets.clusters(150, 3, 3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_gap_of_a_stored_model_is_that_of_certify(n_classes):
+    X, y = datasets.clusters(120, 3, n_classes)
+    model = SVC(5.0, solver="interior_point").fit(X, y)
+    proof = certify(model, X, y)
+    assert certified_gap(model, X, y, 5.0) == pytest.approx(getattr(proof, "worst", proof).relative_gap, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", list(KERNEL))
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_kernel_contender_solves_our_problem(name, n_classes):
+    peer = KERNEL[name]
+    if peer.version() is None:
+        pytest.skip(f"{peer.package} is not installed")
+    X, y = datasets.clusters(150, 3, n_classes)
+    loose, tight = (kernel_contenders.run_once(peer, X, y, 1.0, tol, 10**6) for tol in (1.0, 1e-5))
+    assert 0 <= tight.gap <= 1e-4 < loose.gap
+    assert not tight.is_capped
+
+
+def test_a_limit_of_iterations_that_ends_a_fit_is_noticed():
+    trial = kernel_contenders.run_once(KERNEL["scikit-learn"], *SMALL, 1.0, 1e-6, 10)
+    assert trial.is_capped
+    assert trial.gap == np.inf
+
+
+def test_the_tasks_of_the_kernel_suite_name_their_case():
+    first, second = kernel.tasks(("letter",), Options(rows=130))
+    assert (first.C, first.gap, first.notes["case"]) == (10.0, 1e-3, OWN_C)
+    assert (second.C, second.gap, second.notes["case"]) == (100.0, 1e-5, "C=100, gap 1e-5")
+    assert first.X.shape == (130, 16)
+    (only,) = kernel.tasks(("letter_a",), Options(rows=130, cases=((10.0, 1e-3),)))
+    assert only.notes["case"] == OWN_C
+
+
+def test_a_race_has_a_row_for_each_contender_and_its_floors_are_judged(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr(datasets, "kernel_set", lambda name, n=None: SMALL)
+    kernel.run(Options(repeats=1, data=("letter",), contenders=("scikit-learn",), cases=((10.0, 1e-3),)))
+    (found,) = results.load("kernel_part")
+    assert found["contender"] == "scikit-learn"
+    assert found["reached"]
+    assert found["its gap"] <= 1e-3
+    lines = verdicts([found], KERNEL_FLOORS)
+    assert [line["sets"] for line in lines if line["against"] == "scikit-learn"] == [1, 1]
+
+
+def test_predictions_of_all_contenders_are_compared():
+    X, y = SMALL
+    models = {name: SVC().fit(X.astype(kind), y) for name, kind in (("ours", float), ("ours, float32", np.float32))}
+    rows = kernel_prediction.measure("small", models, X, repeats=1)
+    assert [row["contender"] for row in rows] == ["ours", "ours, float32"]
+    assert rows[0]["ratio"] == 1.0
+    assert rows[1]["other labels"] == 0.0
+
+
+def test_growth_has_a_row_for_each_size_and_two_slopes():
+    rows = kernel_growth.along("samples", [(60, 0.7), (120, 0.7)], 1.0, 1e-3, repeats=1)
+    assert [row["samples"] for row in rows] == [60, 120]
+    assert np.isfinite([value for key, value in rows[0].items() if key.startswith("slope")]).all()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the mark cannot be reset")
+def test_the_peak_of_a_call_holds_what_it_allocates():
+    block = []
+    peak = peak_megabytes(lambda: block.append(np.ones(4 * 2**20)))
+    assert peak == pytest.approx(data_megabytes(block[0]), rel=0.3)

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
         NotSupportedError,
         UndecidedError,
     )
-    from maxmargin.estimators import ConvergenceWarning, HardMarginSVC, LinearSVC, certify, separability
+    from maxmargin.estimators import SVC, ConvergenceWarning, HardMarginSVC, LinearSVC, certify, separability
 
 _HOME = {
     "HardMarginSVC": "estimators",
     "LinearSVC": "estimators",
+    "SVC": "estimators",
     "certify": "estimators",
     "separability": "estimators",
     "ConvergenceWarning": "estimators",
@@ -59,6 +60,7 @@ __all__ = [
     "NotSupportedError",
     "Problem",
     "Regularization",
+    "SVC",
     "Separable",
     "Status",
     "Undecided",

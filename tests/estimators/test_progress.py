@@ -115,7 +115,7 @@ def test_verbose_writes_a_line_for_each_binary_problem(capsys):
     ]
     HardMarginSVC(verbose=True, kernel="rbf", gamma=2.0).fit(IRIS.data[:, 1:], NAMES)
     lines = capsys.readouterr().err.splitlines()
-    assert [line.partition(":")[0] for line in lines] == [
+    assert sorted(line.partition(":")[0] for line in lines) == [
         f"HardMarginSVC, {one} against {other}"
         for one, other in (("setosa", "versicolor"), ("setosa", "virginica"), ("versicolor", "virginica"))
     ]

@@ -1,21 +1,8 @@
 """HardMarginSVC: the widest street between two classes, or the proof that there is none."""
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from maxmargin.analysis.separability import separability
-from maxmargin.analysis.witness import NotSeparable, Separable, Undecided
-from maxmargin.core import Bias, Problem, Solution, Status, certify
-from maxmargin.errors import NotSeparableError, UndecidedError
-from maxmargin.estimators.base import check_flag
 from maxmargin.estimators.kernel_machine import KernelClassifier
-from maxmargin.estimators.one_vs_one import Pair
-from maxmargin.estimators.progress import Watch
-from maxmargin.kernels import Kernel
-from maxmargin.solvers import solver_from_name
-from maxmargin.typing import Floats, Matrix
 
 
 class HardMarginSVC(KernelClassifier):
@@ -109,39 +96,3 @@ class HardMarginSVC(KernelClassifier):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.verbose = verbose
-
-    def _problem(self, X: Matrix, pair: Pair, weights: Floats, kernel: Kernel) -> Problem:
-        return Problem(
-            X,
-            pair.y,
-            cost=np.where(weights > 0, np.inf, 0.0),
-            kernel=kernel,
-            bias=Bias.free() if check_flag("fit_intercept", self.fit_intercept) else Bias.none(),
-            rows=None if len(pair.rows) == X.shape[0] else pair.rows,
-        )
-
-    def _train(self, problem: Problem, pair: Pair, k: int, watch: Watch) -> Solution:
-        budget = self._budget(self.max_iter, self.max_seconds, self.cache_size)
-        solution = watch.solve(k, problem, solver_from_name(self.solver), budget=budget)
-        if solution.certificate is not None and np.isfinite(solution.certificate.gap):
-            return solution
-        if solution.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
-        if solution.status in (Status.TIME_BUDGET, Status.STOPPED):
-            return solution  # nothing separates yet, and nobody waits to find out whether anything can
-        verdict = separability(problem, solution=solution)
-        match verdict:
-            case Separable():
-                status = solution.status if solution.status is Status.ITERATION_BUDGET else Status.STALLED
-                narrow = replace(solution, w=verdict.w, b=verdict.b, status=status)
-                return replace(narrow, certificate=certify(problem, narrow))
-            case NotSeparable():
-                raise NotSeparableError(
-                    f"{self._between(pair)} {verdict} Use a soft margin, or another kernel.", verdict
-                )
-            case Undecided():
-                raise UndecidedError(f"{verdict} Scale the features, or use a soft margin.", verdict)
-
-    def _between(self, pair: Pair) -> str:
-        names = self.classes_.tolist()
-        return f"No hyperplane separates {names[pair.positive]!r} from {names[pair.negative]!r}."

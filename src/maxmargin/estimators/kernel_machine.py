@@ -1,76 +1,134 @@
-"""The scikit-learn face of a kernel machine: one-vs-one fits, fitted attributes, prediction in blocks."""
+"""The training of a kernel machine: one-vs-one problems in threads, warm starts, fitted attributes."""
 
-from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.multiclass import _ovr_decision_function
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state
 
-from maxmargin.core import Candidate, Problem, Solution, Status
+from maxmargin.core import Bias, Candidate, Problem, Regularization, Solution, Status, loss_from_name
+from maxmargin.core.dual import make_feasible
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import Classifier, check_choice, check_flag, check_tol
+from maxmargin.estimators.base import check_choice, check_flag, check_tol
 from maxmargin.estimators.convergence import warn_unless_solved
-from maxmargin.estimators.one_vs_one import (
-    Pair,
-    PerProblem,
-    pack_dual,
-    pair_coefficients,
-    pairs_of,
-    unpack_dual,
-    vote,
-)
-from maxmargin.estimators.progress import Watch, watching
-from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
+from maxmargin.estimators.in_threads import in_threads
+from maxmargin.estimators.kernel_prediction import KernelPredictor
+from maxmargin.estimators.one_vs_one import Pair, PerProblem, pack_dual, pairs_of, unpack_dual
+from maxmargin.estimators.progress import watching
+from maxmargin.estimators.separated import separated
+from maxmargin.estimators.weights import class_factors, costs
+from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed, kernel_from_name
+from maxmargin.solvers import Auto, Budget, Solver, solver_from_name
+from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
 
-PREDICT_BYTES = 32 * 2**20
+AT_BOUND = 1 - 1e-9
+"""A dual variable of at least so much of its bound moves with the bound when a fit starts from the last one."""
 
 
-class KernelClassifier(Classifier):
-    """Abstract base of the classifiers with a kernel; subclasses say how a pair of classes is trained."""
+class KernelClassifier(KernelPredictor):
+    """Abstract base of the classifiers with a kernel; the values here are for those that lack the parameter."""
 
-    kernel: Any
+    C: Any = np.inf
+    loss: Any = "hinge"
+    class_weight: Any = None
+    warm_start: Any = False
+    random_state: Any = None
     degree: Any
     gamma: Any
     coef0: Any
+    fit_intercept: Any
     tol: Any
-    decision_function_shape: Any
-    break_ties: Any
+    max_iter: Any
+    max_seconds: Any
+    cache_size: Any
+    solver: Any
     verbose: Any
-
-    @abstractmethod
-    def _problem(self, X: Matrix, pair: Pair, weights: Floats, kernel: Kernel) -> Problem:
-        """The problem of one pair of classes."""
-
-    @abstractmethod
-    def _train(self, problem: Problem, pair: Pair, k: int, watch: Watch) -> Solution:
-        """Solve the problem of pair k by `watch.solve`, or raise."""
 
     # -- fit -----------------------------------------------------------------------------------------------------
 
     def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
-        tol = check_tol(self.tol)
+        tol = self._checked_tol()
+        problems = self._problems(X, labels, weights)
+        pairs = pairs_of(labels, len(self.classes_))
+        warm = self._warm_candidates(problems, pairs, labels)
+        threads = usable_threads(self.n_jobs)
+        budget = self._budget(self.max_iter, self.max_seconds, self.cache_size)
+        budget = replace(budget, bytes=budget.bytes // min(threads, len(pairs)))  # as many fits hold rows at a time
+        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        solver = self._solver(seed, n_threads=threads if len(pairs) == 1 else 1)
+        classes = self.classes_.tolist()
+        names = [f"{classes[pair.positive]} against {classes[pair.negative]}" for pair in pairs]
+        with watching(self, X, labels, weights, tol, names) as watch:
+
+            def train(k: int, budget: Budget) -> Solution:
+                solution = watch.solve(k, problems[k], solver, warm=warm[k], budget=budget)
+                if problems[k].is_hard:
+                    return separated(problems[k], solution, classes[pairs[k].positive], classes[pairs[k].negative])
+                return solution
+
+            solutions = in_threads(train, len(problems), budget, threads)
+            self.class_weight_ = class_factors(self.class_weight, self.classes_, labels, weights)
+            self._store(X, labels, pairs, solutions, problems[0].kernel)
+            self._last_fit = (X.shape, labels, [problem.cost for problem in problems]) if self.warm_start else None
+        for solution, certificate in zip(solutions, self._per_problem("certificate_"), strict=True):
+            warn_unless_solved(type(self).__name__, solution.status, certificate, tol)
+        return any(solution.status is Status.INTERRUPTED for solution in solutions)
+
+    def _checked_tol(self) -> float:
+        """The tolerance; parameters that no other object checks are checked here."""
+        check_choice("loss", self.loss, ("hinge", "squared_hinge"))
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         if check_flag("break_ties", self.break_ties) and self.decision_function_shape == "ovo":
             raise InvalidInputError(
                 'break_ties must be False when decision_function_shape is "ovo": no votes are counted.'
             )
+        check_flag("warm_start", self.warm_start)
         check_flag("verbose", self.verbose)
-        pairs = pairs_of(labels, len(self.classes_))
-        problems = self._problems(X, labels, weights)
-        classes = self.classes_.tolist()
-        names = [f"{classes[pair.positive]} against {classes[pair.negative]}" for pair in pairs]
-        solutions: list[Solution] = []
-        with watching(self, X, labels, weights, tol, names) as watch:
-            for k, (problem, pair) in enumerate(zip(problems, pairs, strict=True)):
-                solutions.append(self._train(problem, pair, k, watch))
-                if solutions[-1].status is Status.INTERRUPTED and len(solutions) < len(problems):
-                    raise KeyboardInterrupt  # some pairs have no model at all: keep what was there before
-            self._store(X, labels, pairs, solutions, problems[0].kernel)
-        for solution, certificate in zip(solutions, self._per_problem("certificate_"), strict=True):
-            warn_unless_solved(type(self).__name__, solution.status, certificate, tol)
-        return solutions[-1].status is Status.INTERRUPTED
+        return check_tol(self.tol)
+
+    def _solver(self, seed: int, n_threads: int) -> Solver | Auto:
+        """The solver that the parameters ask for."""
+        return solver_from_name(self.solver, seed=seed, n_threads=n_threads)
+
+    def _problems(self, X: Matrix, labels: Indices, weights: Floats, kernel: Kernel | None = None) -> list[Problem]:
+        """The binary problems of validated data, all with the same resolved kernel (by default the parameters' own)."""
+        if kernel is None:
+            kernel = kernel_from_name(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
+            kernel.check_input(X)
+            kernel = kernel.resolve(X, sample_weight=weights)
+        trade_off = Regularization.of(self.C)
+        factors = class_factors(self.class_weight, self.classes_, labels, weights)
+        return [
+            Problem(
+                X,
+                pair.y,
+                cost=costs(trade_off, weights[pair.rows], factors[labels[pair.rows]]),
+                loss=loss_from_name(self.loss),
+                kernel=kernel,
+                bias=Bias.free() if check_flag("fit_intercept", self.fit_intercept) else Bias.none(),
+                rows=None if len(pair.rows) == X.shape[0] else pair.rows,
+            )
+            for pair in pairs_of(labels, len(self.classes_))
+        ]
+
+    def _warm_candidates(self, problems: list[Problem], pairs: list[Pair], labels: Indices) -> list[Candidate | None]:
+        """The last fit's dual variables, those at their bound moved to where it is now, if the data fit."""
+        last = self.__dict__.get("_last_fit")
+        if not self.warm_start or last is None:
+            return [None] * len(problems)
+        shape, last_labels, last_costs = last
+        if shape != problems[0].X.shape or not np.array_equal(last_labels, labels):
+            return [None] * len(problems)
+        warm: list[Candidate | None] = []
+        for k, (problem, pair) in enumerate(zip(problems, pairs, strict=True)):
+            beta = self._beta(pair, labels)
+            then, now = problem.loss.upper(last_costs[k]), problem.loss.upper(problem.cost)
+            moves = np.isfinite(then) & np.isfinite(now) & (np.abs(beta) >= AT_BOUND * then)
+            beta = make_feasible(problem, np.where(moves, problem.y * now, beta))
+            b = float(self.intercept_[k]) if problem.bias.is_free else 0.0
+            warm.append(Candidate(problem.combine(beta), b, beta))
+        return warm
 
     def _store(
         self,
@@ -88,11 +146,13 @@ class KernelClassifier(Classifier):
         self.support_ = support.astype(np.int32)
         self.dual_coef_ = dual_coef
         self.n_support_ = np.bincount(labels[support], minlength=n_classes).astype(np.int32)
-        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[support]
-        self._reference = kernel.reference(X, support)
-        self._pair_coef = pair_coefficients(dual_coef, labels[support], n_classes)
+        reference = kernel.reference(X, support)
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else reference
         self.intercept_ = np.array([solution.b for solution in solutions])
-        self._weights = np.array([solution.w for solution in solutions]) if isinstance(kernel, Linear) else None
+        is_linear = isinstance(kernel, Linear)
+        self._weights = np.array([solution.w for solution in solutions]) if is_linear else None
+        groups = None if n_classes == 2 else self.n_support_
+        self._expansion = None if is_linear else Expansion(kernel, reference, dual_coef, groups)
         self.shape_fit_ = X.shape
         self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
         self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)
@@ -104,74 +164,23 @@ class KernelClassifier(Classifier):
         ):
             setattr(self, name, items[0] if n_classes == 2 else PerProblem.of(items, worst))
 
-    def _problems(self, X: Matrix, labels: Indices, weights: Floats) -> list[Problem]:
-        """The binary problems of validated data, all with the same resolved kernel."""
-        kernel = kernel_from_name(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
-        kernel.check_input(X)
-        kernel = kernel.resolve(X, sample_weight=weights)
-        pairs = pairs_of(labels, len(self.classes_))
-        return [self._problem(X, pair, weights[pair.rows], kernel) for pair in pairs]
-
     def _per_problem(self, attribute: str) -> tuple[Any, ...]:
         value = getattr(self, attribute)
         return value if isinstance(value, PerProblem) else (value,)
 
+    def _beta(self, pair: Pair, labels: Indices) -> Floats:
+        """The stored signed dual of one pair's problem."""
+        return unpack_dual(pair, self.support_.astype(np.intp), self.dual_coef_, labels, len(self.classes_))
+
     def _candidates(self, X: Matrix, labels: Indices, weights: Floats) -> list[tuple[Problem, Candidate]]:
         """Each binary problem with the model as it is stored: what `certify` judges."""
-        n_classes = len(self.classes_)
-        pairs = pairs_of(labels, n_classes)
         out = []
-        for k, pair in enumerate(pairs):
-            problem = self._problem(X, pair, weights[pair.rows], self.kernel_)
-            beta = unpack_dual(pair, self.support_.astype(np.intp), self.dual_coef_, labels, n_classes)
+        pairs = pairs_of(labels, len(self.classes_))
+        for k, problem in enumerate(self._problems(X, labels, weights, self.kernel_)):
+            beta = self._beta(pairs[k], labels)
             w = beta if self._weights is None else self._weights[k]
             out.append((problem, Candidate(w, float(self.intercept_[k]), beta)))
         return out
-
-    # -- predict -------------------------------------------------------------------------------------------------
-
-    @property
-    def coef_(self) -> Floats:
-        """The weights of the features; linear kernels only."""
-        check_is_fitted(self, "support_")
-        if self._weights is None:
-            raise AttributeError("coef_ exists for the linear kernel only; other kernels have dual_coef_.")
-        return self._weights
-
-    def decision_function(self, X: Any) -> Floats:
-        """F(x): positive for ``classes_[1]``; for more classes one column a class ("ovr") or a pair ("ovo").
-
-        Cost: O(nnz) for a linear kernel, (samples × support vectors) kernel values otherwise, in blocks of 32 MB.
-        """
-        decisions = self._decisions(X)
-        if len(self.classes_) == 2:
-            return decisions.ravel()
-        if self.decision_function_shape == "ovr":
-            return _ovr_decision_function(decisions < 0, -decisions, len(self.classes_))  # type: ignore[no-any-return]
-        return decisions
-
-    def predict(self, X: Any) -> Any:
-        """The labels; F = 0 gives ``classes_[0]``, and of several classes with as many won pairs the first."""
-        check_is_fitted(self, "support_")
-        if len(self.classes_) == 2:
-            return self.classes_[(self._decisions(X).ravel() > 0).astype(np.intp)]
-        if self.break_ties:
-            return self.classes_[self.decision_function(X).argmax(axis=1)]
-        return self.classes_[vote(self._decisions(X), len(self.classes_))]
-
-    def _decisions(self, X: Any) -> Floats:
-        check_is_fitted(self, "support_")
-        X = validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True
-        )
-        if self._weights is not None:
-            return np.asarray(X @ self._weights.T + self.intercept_, dtype=np.float64)
-        out = np.empty((X.shape[0], len(self.intercept_)))
-        step = max(1, PREDICT_BYTES // (8 * max(len(self.support_), 1)))
-        for start in range(0, X.shape[0], step):
-            block = X[start : start + step]
-            out[start : start + step] = self.kernel_.block(block, self._reference, dtype=np.float64) @ self._pair_coef.T
-        return np.asarray(out + self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

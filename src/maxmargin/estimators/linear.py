@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.analysis.ball import optimum_ball
@@ -25,6 +24,7 @@ from maxmargin.estimators.convergence import warn_unless_solved
 from maxmargin.estimators.in_threads import in_threads
 from maxmargin.estimators.one_vs_one import PerProblem
 from maxmargin.estimators.progress import watching
+from maxmargin.estimators.weights import class_factors, costs
 from maxmargin.solvers import Budget, solver_from_name
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
@@ -162,7 +162,8 @@ class LinearSVC(Classifier):
         trade_off = Regularization.of(self.C)
         if trade_off.is_hard:
             raise InvalidInputError(f"C={self.C!r} is the hard margin. Use HardMarginSVC(), or a finite C.")
-        cost = trade_off.cost(float(weights.sum())) * weights * self._class_factors(labels, weights)[labels]
+        self.class_weight_ = class_factors(self.class_weight, self.classes_, labels, weights)
+        cost = costs(trade_off, weights, self.class_weight_[labels])
         positives = [1] if n_classes == 2 else range(n_classes)
         return [
             Problem(
@@ -185,18 +186,6 @@ class LinearSVC(Classifier):
                 f"intercept_scaling={self.intercept_scaling!r} needs fit_intercept=True: there is no intercept to penalise."
             )
         return Bias.penalized(self.intercept_scaling)
-
-    def _class_factors(self, labels: Indices, weights: Floats) -> Floats:
-        """The factor of each class; "balanced" counts weights: total / (n_classes · weight of the class)."""
-        n_classes = len(self.classes_)
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            factors = weights.sum() / (n_classes * np.bincount(labels, weights=weights, minlength=n_classes))
-        else:
-            factors = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_[labels])
-        if not (np.isfinite(factors).all() and (factors > 0).all()):
-            raise InvalidInputError(f"class_weight must be positive for every class, got {self.class_weight!r}.")
-        self.class_weight_ = np.asarray(factors, dtype=np.float64)
-        return self.class_weight_
 
     def _warm_candidates(self, problems: list[Problem], labels: Indices) -> list[Candidate | None]:
         last = self.__dict__.get("_last_fit")

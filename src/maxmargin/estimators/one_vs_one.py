@@ -8,7 +8,7 @@ problem against class j stands in row j − 1 if j > i and in row j otherwise.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,24 +83,56 @@ def unpack_dual(pair: Pair, support: Indices, dual_coef: Floats, labels: Indices
     return full[pair.rows]
 
 
-def pair_coefficients(dual_coef: Floats, support_labels: Indices, n_classes: int) -> Floats:
-    """(n_pairs, n_SV): the coefficients with which each pair's decision sums the kernel columns."""
+def pair_sums(sums: Floats, n_classes: int) -> Floats:
+    """(n_pairs, n): each pair's decision, from the sums (c, r, n) over the support vectors of class c with row r of dual_coef.
+
+    scikit-learn's layout makes them short: a support vector takes part in n_classes − 1 pairs, not in all. For two classes there
+    is one group with one row. The coefficients are signed, so that decisions are sums.
+    """
     if n_classes == 2:
-        return dual_coef
-    rows = []
-    for i, j in combinations(range(n_classes), 2):
-        row = np.zeros(dual_coef.shape[1])
-        row[support_labels == i] = dual_coef[j - 1, support_labels == i]
-        row[support_labels == j] = dual_coef[i, support_labels == j]
-        rows.append(row)
-    return np.array(rows)
+        return np.asarray(sums[0])
+    return np.stack([sums[i, j - 1] + sums[j, i] for i, j in combinations(range(n_classes), 2)])
 
 
-def vote(decisions: Floats, n_classes: int) -> Indices:
-    """The class with the most won pairs; the first of them where several have as many."""
-    votes = np.zeros((len(decisions), n_classes), dtype=np.intp)
-    for k, (i, j) in enumerate(combinations(range(n_classes), 2)):
-        wins = decisions[:, k] > 0
-        votes[wins, i] += 1
-        votes[~wins, j] += 1
-    return np.asarray(votes.argmax(axis=1), dtype=np.intp)
+def pair_errors(errors: Floats, n_classes: int) -> Floats:
+    """(n_pairs, n): bounds of the errors of each pair's decision, from those of each class's sums (c, n)."""
+    if n_classes == 2:
+        return errors
+    return np.stack([errors[i] + errors[j] for i, j in combinations(range(n_classes), 2)])
+
+
+class Vote(NamedTuple):
+    """The class of each sample, and whether it stays the same whatever the decisions are within their errors."""
+
+    winner: Indices
+    is_certain: Any
+
+
+def vote(decisions: Floats, n_classes: int, errors: Floats | None = None) -> Vote:
+    """The class with the most won pairs, the first of them where several have as many; decisions (n_pairs, n).
+
+    Two classes are one pair, whose positive class is the second. A decision of 0 is won by the negative class.
+
+    Examples
+    --------
+    >>> vote(np.array([[2.0, -1.0], [3.0, -2.0], [0.5, 0.2]]), 3, np.full((3, 2), 0.3))
+    Vote(winner=array([0, 1]), is_certain=array([ True, False]))
+    """
+    errors = np.zeros((1, 1)) if errors is None else errors
+    n = decisions.shape[1]
+    wins, surely, perhaps = (np.zeros((n_classes, n), dtype=np.int16) for _ in range(3))
+    is_won, is_sure, is_lost = decisions > 0, decisions > errors, decisions < -errors
+    pairs = [(1, 0)] if n_classes == 2 else combinations(range(n_classes), 2)
+    for k, (i, j) in enumerate(pairs):
+        wins[i] += is_won[k]
+        wins[j] += ~is_won[k]
+        surely[i] += is_sure[k]
+        surely[j] += is_lost[k]
+        perhaps[i] += ~is_lost[k]
+        perhaps[j] += ~is_sure[k]
+    winner = np.asarray(wins.argmax(axis=0), dtype=np.intp)
+    needed = surely[winner, np.arange(n)]
+    is_earlier = np.arange(n_classes)[:, np.newaxis] < winner
+    threat = perhaps + is_earlier  # an earlier class needs as many wins only
+    threat[winner, np.arange(n)] = 0
+    return Vote(winner, (threat <= needed).all(axis=0))

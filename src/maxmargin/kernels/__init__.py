@@ -15,6 +15,7 @@ kernel                k(u, v)                           positive semi-definite
 
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.custom import Custom
+from maxmargin.kernels.expansion import Expansion
 from maxmargin.kernels.feature_map import FeatureMap
 from maxmargin.kernels.interactions import interactions
 from maxmargin.kernels.linear import Linear
@@ -38,5 +39,6 @@ __all__ = [
     "interactions",
     "PSDCheck",
     "KernelRows",
+    "Expansion",
     "kernel_from_name",
 ]

@@ -14,6 +14,7 @@ from maxmargin.kernels.tiles import (
     TILE_X,
     TILE_Z,
     as_matrix,
+    cast,
     check_dtype,
     check_out,
     cut,
@@ -21,7 +22,7 @@ from maxmargin.kernels.tiles import (
     rows_that_fit,
     take,
 )
-from maxmargin.typing import Block, Matrix
+from maxmargin.typing import Block, Floats, Matrix
 
 
 class Kernel(ABC):
@@ -171,6 +172,24 @@ class Kernel(ABC):
 
     def _prepare(self, X: Matrix, Z: Matrix) -> Any:
         """Return what all tiles of a block share; handed to `_fill`."""
+        return None
+
+    @property
+    def sees_values_only(self) -> bool:
+        """Whether rows may come dense or sparse, float32 or float64, as suits the arithmetic; a user's function may not care."""
+        return False
+
+    def _side(self, X: Matrix, dtype: np.dtype[Any], shared: Any, *, is_right: bool) -> Any:
+        """Return the rows of one side as `_join` takes them: what can be done once for many tiles is done here."""
+        return cast(X, dtype) if self.sees_values_only else X
+
+    def _join(self, left: Any, right: Any, out: Block, shared: Any) -> bool:
+        """Fill one tile from its prepared sides; False, with nothing claimed, where out.dtype is too coarse for it."""
+        self._fill(left, right, out, shared)
+        return bool(np.isfinite(out).all())
+
+    def _float32_error(self, left: Any, right: Any) -> Floats | None:
+        """Return a bound of the relative error of float32 values for each row of the left side; None where there is none."""
         return None
 
     def _width(self, X: Matrix) -> int:

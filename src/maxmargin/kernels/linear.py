@@ -34,6 +34,11 @@ class Linear(Kernel):
         """True: a Gram matrix is positive semi-definite."""
         return True
 
+    @property
+    def sees_values_only(self) -> bool:
+        """True: the inner product does not care."""
+        return True
+
     def _fill(self, X: Matrix, Z: Matrix, out: Block, shared: Any) -> None:
         inner_products(X, Z, out)
 

@@ -1,6 +1,7 @@
 """The radial basis function, or Gaussian, kernel."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,8 @@ import numpy as np
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inner import inner_products, require_finite, squared_norms
 from maxmargin.kernels.parameters import check_gamma, resolve_gamma
-from maxmargin.kernels.tiles import FLOAT32, FLOAT64, cut, is_sparse
-from maxmargin.typing import Block, Matrix
-
-EPS32 = float(np.finfo(np.float32).eps)
+from maxmargin.kernels.tiles import EPS32, FLOAT32, FLOAT64, cast, cut, is_sparse, row_width, sum_error
+from maxmargin.typing import Block, Floats, Matrix
 
 MAX_FLOAT32_ERROR = 1e-5
 # float32 is used while ε₃₂ · γ · max‖x − μ‖², the size of the error of the exponent and so of the relative error of k,
@@ -93,14 +92,55 @@ class RBF(Kernel):
         # of the data's own precision, so that float32 rows minus the shift are float32
         return mean.astype(np.result_type(X.dtype, Z.dtype, FLOAT32))
 
+    @property
+    def sees_values_only(self) -> bool:
+        """True: the distance does not care."""
+        return True
+
     def _fill(self, X: Matrix, Z: Matrix, out: Block, shared: Any) -> None:
-        if self._exponents(X, Z, out, shared):
-            _exp(out)
-        else:  # float32 would be too coarse
+        if not self._join(*self._sides(X, Z, out.dtype, shared), out, shared):  # float32 would be too coarse
             wide = np.empty(out.shape)
-            self._exponents(X, Z, wide, shared)
-            _exp(wide)
+            self._join(*self._sides(X, Z, FLOAT64, shared), wide, shared)
             out[...] = wide
+
+    def _sides(self, X: Matrix, Z: Matrix, dtype: np.dtype[Any], shift: Any) -> tuple["Side", "Side"]:
+        return self._side(X, dtype, shift, is_right=False), self._side(Z, dtype, shift, is_right=True)
+
+    def _side(self, X: Matrix, dtype: np.dtype[Any], shared: Any, *, is_right: bool) -> "Side":
+        """Return the rows, those of a dense side shifted and with the two columns that make one product of it all."""
+        gamma = float(self.gamma)
+        if shared is None:
+            return Side(cast(X, dtype), gamma * squared_norms(X, FLOAT64).astype(FLOAT64, copy=False))
+        rows = _shifted(X, shared, dtype)
+        squares = gamma * np.einsum("ij,ij->i", rows[:, :-2], rows[:, :-2], dtype=FLOAT64)
+        if is_right:
+            rows[:, -2], rows[:, -1] = 1, -squares
+        else:
+            rows[:, :-2] *= 2 * gamma
+            rows[:, -2], rows[:, -1] = -squares, 1
+        return Side(rows, squares)
+
+    def _join(self, left: "Side", right: "Side", out: Block, shared: Any) -> bool:
+        if out.dtype == FLOAT32 and (float(self.gamma) > MAX_FLOAT32_GAMMA or max(left.error, right.error) > 1):
+            return False
+        require_finite(left.squares, f"A squared norm for {self!r}")
+        require_finite(right.squares, f"A squared norm for {self!r}")
+        if shared is None:
+            inner_products(left.rows, right.rows, out)
+            out *= 2 * float(self.gamma)
+            out -= left.squares[:, np.newaxis]
+            out -= right.squares
+        else:
+            np.matmul(left.rows, right.rows.T, out=out)
+        _exp(out)
+        return True
+
+    def _float32_error(self, left: "Side", right: "Side") -> Floats:
+        """The product's sums of d + 2 terms of at most 2γ(‖x‖² + ‖z‖²) in all, its rounded rows, and exp."""
+        largest = float(right.squares.max(initial=0.0))
+        ulps = (2 * sum_error(right.terms) + 12) * (left.squares + largest) + 8
+        error: Floats = 0.5 * EPS32 * ulps
+        return error
 
     def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
         return np.ones(X.shape[0], dtype=dtype)
@@ -113,31 +153,24 @@ class RBF(Kernel):
             farthest = max(farthest, float(squared_norms(rows if shift is None else rows - shift, FLOAT64).max()))
         return float(np.finfo(np.float64).eps) * (1 + float(self.gamma) * farthest)
 
-    def _exponents(self, X: Matrix, Z: Matrix, out: Block, shift: Any) -> bool:
-        """Fill out with −γ‖x − z‖²; or return False, with nothing done, where out.dtype is too coarse for that."""
-        gamma = float(self.gamma)
-        if out.dtype == FLOAT32 and gamma > MAX_FLOAT32_GAMMA:
-            return False
-        if shift is None:
-            a, b = gamma * squared_norms(X, FLOAT64), gamma * squared_norms(Z, FLOAT64)
-        else:
-            left, right = _shifted(X, shift, out.dtype), _shifted(Z, shift, out.dtype)
-            a, b = (gamma * np.einsum("ij,ij->i", rows[:, :-2], rows[:, :-2]) for rows in (left, right))
-        if out.dtype == FLOAT32 and not EPS32 * np.maximum(a.max(), b.max()) <= MAX_FLOAT32_ERROR:  # or NaN
-            return False
-        require_finite(a, f"A squared norm for {self!r}")
-        require_finite(b, f"A squared norm for {self!r}")
-        if shift is None:
-            inner_products(X, Z, out)
-            out *= 2 * gamma
-            out -= a[:, np.newaxis]
-            out -= b
-        else:
-            left[:, :-2] *= 2 * gamma
-            left[:, -2], left[:, -1] = -a, 1
-            right[:, -2], right[:, -1] = 1, -b
-            np.matmul(left, right.T, out=out)
-        return True
+
+@dataclass(frozen=True)
+class Side:
+    """Rows of one side of a tile, ready for the product, and their γ‖x − μ‖²."""
+
+    rows: Matrix
+    squares: Floats
+
+    @cached_property
+    def error(self) -> float:
+        """How many times the error of a float32 exponent is what we allow."""
+        largest = EPS32 * float(self.squares.max(initial=0.0)) / MAX_FLOAT32_ERROR
+        return largest if largest >= 0 else np.inf  # NaN
+
+    @property
+    def terms(self) -> int:
+        """How many products are summed at most."""
+        return row_width(self.rows) // 2 if is_sparse(self.rows) else int(self.rows.shape[1])
 
 
 def _shifted(X: Matrix, shift: Block, dtype: np.dtype[Any]) -> Block:

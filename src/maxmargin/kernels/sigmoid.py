@@ -63,6 +63,11 @@ class Sigmoid(Kernel):
         """Return the same kernel with gamma as a number: see `RBF.resolve`."""
         return replace(self, gamma=resolve_gamma(self.gamma, X, sample_weight))
 
+    @property
+    def sees_values_only(self) -> bool:
+        """True: the inner product does not care."""
+        return True
+
     def _fill(self, X: Matrix, Z: Matrix, out: Block, shared: Any) -> None:
         inner_products(X, Z, out)
         self._squash(out)

@@ -1,0 +1,142 @@
+"""SVC: the soft-margin support vector machine with a kernel, and a proof."""
+
+from dataclasses import fields, replace
+from typing import Any
+
+from maxmargin.errors import NotSupportedError
+from maxmargin.estimators.base import check_flag
+from maxmargin.estimators.kernel_machine import KernelClassifier
+from maxmargin.solvers import Auto, Solver
+
+
+class SVC(KernelClassifier):
+    r"""The soft-margin support vector machine with a kernel: scikit-learn's SVC, with a proof.
+
+        min ½‖w‖² + Σ_j c_j ℓ(y_j (⟨w, φ(x_j)⟩ + b)),        c_j = C · sample_weight_j · class_weight
+
+    with the bias b free. Learning stops when the relative duality gap is proved to be at most `tol`. More than two classes:
+    one-vs-one, in threads.
+
+    Parameters
+    ----------
+    C : float or Regularization
+        The trade-off, in any of its spellings; larger fits the samples more closely. ``inf`` is the hard margin, as in
+        `HardMarginSVC`.
+    kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"}, callable or Kernel
+        With "linear" the solvers of `LinearSVC` do the work: `solver_` says which, and why.
+    degree, gamma, coef0
+        The kernel's parameters, as in scikit-learn; ``gamma="scale"`` counts sample weights.
+    loss : {"hinge", "squared_hinge"}
+        max(0, 1 − z), or its square.
+    fit_intercept : bool
+        False: the hyperplane passes through the origin of the feature space.
+    class_weight : dict, "balanced" or None
+        Factors of the costs; "balanced" makes the (weighted) classes count the same.
+    tol : float
+        The relative duality gap to prove.
+    max_iter : int
+        Rounds of the solver; −1 is no limit.
+    max_seconds : float or None
+        Seconds after which the best model so far is returned, with a `ConvergenceWarning`.
+    cache_size : "auto" or float
+        Megabytes for kernel rows ("auto": 1024).
+    solver : str or Solver
+        "auto" or a name of the registry, such as "interior_point".
+    shrinking : bool
+        Whether a solver may leave out samples for a while that seem settled. It changes the time, not the optimum; False is
+        refused where the solver has no such switch.
+    decision_function_shape : {"ovr", "ovo"}
+        For more than two classes: a column a class, or a pair of them.
+    break_ties : bool
+        For more than two classes: of classes with as many won pairs the one with the largest decision value, not the first.
+    warm_start : bool
+        Start from the last fit's dual variables, if the data have the same shape and labels; C and the kernel may be others.
+    n_jobs : int or None
+        Threads of `fit` and of predictions; None takes as many as BLAS may use. The model does not depend on it.
+    random_state : int, RandomState or None
+        For solvers that draw; None is 0.
+    verbose : bool
+        Show the gap while it falls, and how each problem ended, on stderr.
+
+    Attributes
+    ----------
+    support_, support_vectors_, dual_coef_, n_support_, intercept_, coef_, classes_, class_weight_, n_iter_, n_features_in_
+        As in scikit-learn's SVC; `dual_coef_` is dense for sparse data too, `coef_` is there for the linear kernel.
+    certificate_ : Certificate
+        The proof: primal and dual value, gap, KKT violation, groups, margin. A tuple with `.worst` for more than two classes.
+    status_, solver_, trace_
+        How the fit ended, which solver and why, and its certified moments.
+    kernel_ : Kernel
+        With its parameters as numbers.
+
+    Notes
+    -----
+    Cost: in time about (samples × support vectors) kernel values, each O(d); memory `cache_size` beside the data. Prediction:
+    see `decision_function` and `predict`.
+
+    Examples
+    --------
+    >>> from maxmargin import SVC
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], ["out", "in", "in", "in", "out"]
+    >>> model = SVC(C=10).fit(X, y)
+    >>> model.predict([[0.1], [2.2]])
+    array(['out', 'in'], dtype='<U3')
+    >>> model.certificate_.relative_gap <= 1e-3
+    True
+    """
+
+    def __init__(
+        self,
+        C: Any = 1.0,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        loss: str = "hinge",
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        cache_size: Any = "auto",
+        solver: Any = "auto",
+        shrinking: bool = True,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.cache_size = cache_size
+        self.solver = solver
+        self.shrinking = shrinking
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _solver(self, seed: int, n_threads: int) -> Solver | Auto:
+        solver = super()._solver(seed, n_threads)
+        if check_flag("shrinking", self.shrinking):
+            return solver
+        if not any(field.name == "shrinking" for field in fields(solver)):  # type: ignore[arg-type]
+            raise NotSupportedError(
+                f"shrinking=False was asked for, and {type(solver).__name__} has no such switch. Leave shrinking=True: no sample "
+                "is left out for good, the certificate looks at all of them."
+            )
+        return replace(solver, shrinking=False)  # type: ignore[type-var]
