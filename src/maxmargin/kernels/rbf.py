@@ -1,5 +1,6 @@
 """The radial basis function, or Gaussian, kernel."""
 
+import os
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -150,6 +151,11 @@ def _shifted(X: Matrix, shift: Block, dtype: np.dtype[Any]) -> Block:
 
 def _exp(values: Block) -> None:
     """Replace exponents by exp(min(values, 0)), some rows at a time."""
+    if os.environ.get("MAXMARGIN_JIT", "1") != "0":
+        from maxmargin._loops.exponential import exp32, exp64
+
+        (exp32 if values.dtype == FLOAT32 else exp64)(values)
+        return
     for start in range(0, values.shape[0], CHUNK_ROWS):
         chunk = values[start : start + CHUNK_ROWS]
         np.minimum(chunk, 0, out=chunk)
