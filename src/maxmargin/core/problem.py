@@ -21,7 +21,7 @@ from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.threads import together
 from maxmargin.typing import Floats, Indices, Matrix
 
-TILE_ROWS, TILE_COLUMNS = 512, 2048
+TILE_ROWS, TILE_COLUMNS = 512, 1024
 """Kernel values that are alive at a time, on each thread."""
 
 
@@ -185,10 +185,11 @@ class Problem:
             weights = v[first : first + TILE_COLUMNS]
 
             def add(part: range, columns: Matrix = columns, weights: Floats = weights) -> None:
+                tile = np.empty((TILE_ROWS, len(weights)))
                 for start in part:
                     at = slice(start, min(start + TILE_ROWS, self.n))
                     rows = self.X[at] if self.rows is None else self.X[self.rows[at]]
-                    f[at] += self.kernel.block(rows, columns, dtype=np.float64) @ weights
+                    f[at] += self.kernel.block(rows, columns, tile[: rows.shape[0]], dtype=np.float64) @ weights
 
             parts = [starts[k::n_threads] for k in range(min(n_threads, len(starts)))]
             together([partial(add, part) for part in parts], n_threads)

@@ -2,11 +2,12 @@
 
     g[active] += Σ_r v_r K[r, active]
 
-A tile (512 × 2048 values at most) is filled by one matrix product, used while it is still in the cache, and overwritten. Tiles
+A tile (512 × 1024 values at most) is filled by one matrix product, used while it is still in the cache, and overwritten. Tiles
 depend on the samples alone and each entry of g belongs to one of them: the same bits for any number of threads.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from maxmargin.kernels import RBF, Sigmoid
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices, Matrix
 
-TILE_ROWS, TILE_COLUMNS = 512, 2048
+TILE_ROWS, TILE_COLUMNS = 512, 1024
 """One tile: its rows and columns at most."""
 
 DENSE_BYTES = 2**27
@@ -35,6 +36,7 @@ class KernelColumns:
         self.X, self.rows = _prepared(problem, self.dtype)
         self.active: Indices = np.arange(problem.n)
         self.right: Matrix = np.empty(0)
+        self.tiles = [np.empty((0, 0), dtype=self.dtype)] * n_threads
         self.values = 0
 
     def restrict(self, active: Indices) -> None:
@@ -49,7 +51,12 @@ class KernelColumns:
         left, right = self._left(samples), self.right[others]
         self.values += out.size
         starts = range(0, len(samples), TILE_ROWS)
-        self._share(starts, lambda s: self.kernel.block(left[s : s + TILE_ROWS], right, out[s : s + TILE_ROWS], dtype=self.dtype))
+
+        def fill(start: int, thread: int) -> None:
+            at = slice(start, start + TILE_ROWS)
+            self.kernel.block(left[at], right, out[at], dtype=self.dtype)
+
+        self._share(starts, fill)
         return out
 
     def add(self, samples: Indices, weights: Floats, out: Floats, store: Block, slots: Indices) -> None:
@@ -61,26 +68,30 @@ class KernelColumns:
         chunks = [slice(s, s + TILE_ROWS) for s in range(0, len(samples), TILE_ROWS)]
         lefts = [self._left(samples[at]) for at in chunks]
 
-        def fill(start: int) -> None:
+        if not self.tiles[0].size:
+            self.tiles = [np.empty((TILE_ROWS, TILE_COLUMNS), dtype=self.dtype) for _ in self.tiles]
+
+        def fill(start: int, thread: int) -> None:
             stop = min(start + TILE_COLUMNS, m)
             right = self.right[start:stop]
             for at, left in zip(chunks, lefts, strict=True):
-                tile = np.empty((left.shape[0], stop - start), dtype=self.dtype)
+                tile = self.tiles[thread][: left.shape[0], : stop - start]
                 self.kernel.block(left, right, tile, dtype=self.dtype)
                 add_rows(tile, np.arange(len(tile)), weights[at], out[start:stop], 0, stop - start)
                 kept = np.flatnonzero(slots[at] >= 0)
-                store[slots[at][kept], start:stop] = tile[kept]
+                if len(kept):
+                    store[slots[at][kept], start:stop] = tile[kept]
 
         self._share(range(0, m, TILE_COLUMNS), fill)
 
-    def _share(self, starts: range, work: Callable[[int], Any]) -> None:
+    def _share(self, starts: range, work: Callable[[int, int], None]) -> None:
         """Do the work of all starts, every n_threads-th on the same thread."""
 
-        def part(first: int) -> None:
-            for start in starts[first :: self.n_threads]:
-                work(start)
+        def part(thread: int) -> None:
+            for start in starts[thread :: self.n_threads]:
+                work(start, thread)
 
-        together([lambda k=k: part(k) for k in range(min(self.n_threads, len(starts)))], self.n_threads)  # type: ignore[misc]
+        together([partial(part, k) for k in range(min(self.n_threads, len(starts)))], self.n_threads)
 
     def _left(self, samples: Indices) -> Matrix:
         return self.X[self._row(samples)]

@@ -10,6 +10,7 @@ corrects what the gradient has drifted. Where no more than 4096 samples are acti
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -272,7 +273,7 @@ class SMO(Solver):
         found, half = slots >= 0, len(active.g) // 4096 * 2048
         parts = [(0, half), (half, len(active.g))]
         kept = (cache.rows, slots[found], moves[found], active.g)
-        together([lambda part=part: add_rows(*kept, *part) for part in parts], self.n_threads)  # type: ignore[misc]
+        together([partial(add_rows, *kept, *part) for part in parts], self.n_threads)
         missing = who[~found]
         is_free = (active.beta[missing] > active.lo[missing]) & (active.beta[missing] < active.hi[missing])
         places = np.full(len(missing), -1)
