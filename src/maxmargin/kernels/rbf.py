@@ -154,7 +154,14 @@ def _exp(values: Block) -> None:
     if os.environ.get("MAXMARGIN_JIT", "1") != "0":
         from maxmargin._loops.exponential import exp32, exp64
 
-        (exp32 if values.dtype == FLOAT32 else exp64)(values)
+        compiled = exp32 if values.dtype == FLOAT32 else exp64
+        if values.flags.c_contiguous:
+            compiled(values)
+            return
+        for start in range(0, values.shape[0], CHUNK_ROWS):  # only contiguous values are worked on in vectors
+            chunk = np.ascontiguousarray(values[start : start + CHUNK_ROWS])
+            compiled(chunk)
+            values[start : start + CHUNK_ROWS] = chunk
         return
     for start in range(0, values.shape[0], CHUNK_ROWS):
         chunk = values[start : start + CHUNK_ROWS]

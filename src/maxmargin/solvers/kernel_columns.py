@@ -36,7 +36,7 @@ class KernelColumns:
         self.X, self.rows = _prepared(problem, self.dtype)
         self.active: Indices = np.arange(problem.n)
         self.right: Matrix = np.empty(0)
-        self.tiles = [np.empty((0, 0), dtype=self.dtype)] * n_threads
+        self.tiles = [np.empty(0, dtype=self.dtype)] * n_threads
         self.values = 0
 
     def restrict(self, active: Indices) -> None:
@@ -69,13 +69,14 @@ class KernelColumns:
         lefts = [self._left(samples[at]) for at in chunks]
 
         if not self.tiles[0].size:
-            self.tiles = [np.empty((TILE_ROWS, TILE_COLUMNS), dtype=self.dtype) for _ in self.tiles]
+            self.tiles = [np.empty(TILE_ROWS * TILE_COLUMNS, dtype=self.dtype) for _ in self.tiles]
 
         def fill(start: int, thread: int) -> None:
             stop = min(start + TILE_COLUMNS, m)
             right = self.right[start:stop]
             for at, left in zip(chunks, lefts, strict=True):
-                tile = self.tiles[thread][: left.shape[0], : stop - start]
+                # contiguous, as compiled loops make vectors of nothing else
+                tile = self.tiles[thread][: left.shape[0] * (stop - start)].reshape(left.shape[0], -1)
                 self.kernel.block(left, right, tile, dtype=self.dtype)
                 add_rows(tile, np.arange(len(tile)), weights[at], out[start:stop], 0, stop - start)
                 kept = np.flatnonzero(slots[at] >= 0)
