@@ -6,23 +6,29 @@ import numpy as np
 
 from maxmargin.typing import Block, Indices
 
-LARGEST = 4096
-"""Rows kept at most: those of free samples, which are few; rows at a bound are computed once and thrown away."""
+MOST_BYTES = 2**26
+"""Of kept rows, however much is allowed: the first touch of fresh memory can cost more than computing the values again."""
 
 
 class RowCache:
-    """At most max_bytes of rows K[i, active], those used longest ago giving way first.
+    """At most max_bytes (and 64 MiB) of rows K[i, active], those used longest ago giving way first.
 
-    Samples are numbered by their position among the active ones. The memory is reserved once, and touched only as rows come.
+    Samples are numbered by their position among the active ones. The memory is reserved once; the shorter the rows become, the more
+    of them it holds.
     """
 
     def __init__(self, n: int, dtype: Any, max_bytes: int) -> None:
-        capacity = int(min(LARGEST, n, max_bytes // max(1, n * np.dtype(dtype).itemsize)))
-        self.rows: Block = np.empty((capacity, n if capacity else 0), dtype=dtype)
-        self.owner = np.full(capacity, -1)
-        self.used = np.zeros(capacity, dtype=np.int64)
-        self.slot = np.full(n, -1)
+        self.memory: Block = np.empty(min(max_bytes, MOST_BYTES) // np.dtype(dtype).itemsize, dtype=dtype)
         self.time = 0
+        self.clear(n)
+
+    def clear(self, n: int) -> None:
+        """Forget all rows; from now on there are n samples."""
+        capacity = min(n, self.memory.size // max(n, 1))
+        self.rows: Block = self.memory[: capacity * n].reshape(capacity, n)
+        self.owner: Indices = np.full(capacity, -1)
+        self.used: Indices = np.zeros(capacity, dtype=np.int64)
+        self.slot: Indices = np.full(n, -1)
 
     def find(self, samples: Indices) -> Indices:
         """Where the samples' rows are, −1 where they are not; marks them as used."""
@@ -33,7 +39,6 @@ class RowCache:
 
     def reserve(self, samples: Indices) -> Indices:
         """Places for new rows of these samples, −1 for those that find none."""
-        places = np.full(len(samples), -1)
         # unused places first, then those used longest ago, but none that was used in this round
         order = np.lexsort((self.used, self.owner >= 0))
         order = order[(self.owner[order] < 0) | (self.used[order] < self.time)][: len(samples)]
@@ -41,6 +46,7 @@ class RowCache:
         self.slot[evicted[evicted >= 0]] = -1
         taken = samples[: len(order)]
         self.owner[order], self.slot[taken], self.used[order] = taken, order, self.time
+        places = np.full(len(samples), -1)
         places[: len(order)] = order
         return places
 
@@ -48,15 +54,10 @@ class RowCache:
         """Keep only these columns, in this order, and the rows of these samples."""
         position = np.full(len(self.slot), -1)
         position[kept] = np.arange(len(kept))
-        for place in np.flatnonzero(self.owner >= 0):
-            self.owner[place] = position[self.owner[place]]
-            if self.owner[place] >= 0:
-                self.rows[place, : len(kept)] = self.rows[place, kept]
-        self.slot = np.full(len(kept), -1)
-        full = np.flatnonzero(self.owner >= 0)
-        self.slot[self.owner[full]] = full
-
-    def clear(self, n: int) -> None:
-        """Forget all rows; from now on there are n samples, no more than at the beginning."""
-        self.owner[:] = -1
-        self.slot = np.full(n, -1)
+        rows, owner, used = self.rows, self.owner, self.used
+        self.clear(len(kept))
+        alive = [place for place in range(len(owner)) if owner[place] >= 0 and position[owner[place]] >= 0]
+        for new, old in enumerate(alive[: len(self.owner)]):  # new ≤ old and rows shorter: nothing is overwritten unread
+            self.rows[new] = rows[old, kept]
+            self.owner[new], self.used[new] = position[owner[old]], used[old]
+            self.slot[self.owner[new]] = new
