@@ -32,9 +32,9 @@ def small_sets(monkeypatch):
 
 @pytest.mark.parametrize("bias", [Bias.free(), Bias.none(), Bias.penalized(2.0)], ids=lambda bias: bias.kind)
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
-@pytest.mark.parametrize("tol", [1e-3, 1e-7])
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
 def test_working_sets_rows_and_shrinking_reach_the_gap(small_sets, bias, loss, tol):
-    p = noisy(1500, bias=bias)
+    p = noisy(500, bias=bias)
     p = p if loss == "hinge" else replace(p, loss=SquaredHinge())
     solution = solve(p, SMO(), tol=tol)
     assert solution.status is Status.SOLVED
@@ -53,7 +53,7 @@ def test_every_well_scaled_soft_margin_is_solved(p):
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
 def test_the_bits_do_not_depend_on_the_threads(small_sets, tol):
-    p = noisy(3000, cost=10.0)
+    p = noisy(1500, cost=3.0)
     one, two, three = (solve(p, SMO(n_threads=k), tol=tol) for k in (1, 2, 3))
     assert one.beta.tobytes() == two.beta.tobytes() == three.beta.tobytes()
     assert one.b == two.b == three.b
@@ -83,7 +83,8 @@ def test_the_row_cache_stays_within_its_memory_and_forgets_the_oldest():
     places = cache.reserve(np.array([7, 8, 9]))
     cache.rows[places] = np.arange(10)[None, :] + 100 * np.array([7, 8, 9])[:, None]
     assert (cache.find(np.array([8, 9, 1])) >= 0).tolist() == [True, True, False]
-    assert (cache.reserve(np.array([1, 2])) >= 0).tolist() == [True, False]  # 8 and 9 were used in this round
+    # 8 and 9 were used in this round
+    assert (cache.reserve(np.array([1, 2])) >= 0).tolist() == [True, False]
     assert (cache.find(np.array([7, 8, 9, 1])) >= 0).tolist() == [False, True, True, True]
     cache.restrict(np.array([0, 3, 8, 9]))
     found = cache.find(np.array([2, 3]))

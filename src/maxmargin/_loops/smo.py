@@ -9,8 +9,6 @@ numbers that are added (0, or −BIG where a bound forbids the move), and the be
 branch depends on the data. Arrays are padded to whole chunks with entries that may move nowhere.
 """
 
-import numpy as np
-
 from maxmargin._loops.jit import loop, loop_without_nan
 
 CHUNK = 64

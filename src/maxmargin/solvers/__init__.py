@@ -6,8 +6,8 @@ from maxmargin.solvers.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.proximal_newton import ProximalNewton
-from maxmargin.solvers.smo import SMO
 from maxmargin.solvers.registry import SOLVERS, solver_from_name
+from maxmargin.solvers.smo import SMO
 
 __all__ = [
     "Auto",

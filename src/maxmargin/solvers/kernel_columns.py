@@ -28,7 +28,8 @@ DENSE_BYTES = 2**27
 class KernelColumns:
     """The kernel between any samples and the active ones, in float32 or float64.
 
-    Memory: a float32 copy of dense data (centred, which the RBF kernel does not see), a copy of the active rows, a tile for each thread.
+    Memory: a float32 copy of dense data (centred, which the RBF kernel does not see), a copy of the active rows, a tile for
+    each thread.
     """
 
     def __init__(self, problem: Problem, dtype: Any, n_threads: int) -> None:

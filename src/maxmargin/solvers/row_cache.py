@@ -6,19 +6,16 @@ import numpy as np
 
 from maxmargin.typing import Block, Indices
 
-MOST_BYTES = 2**26
-"""Of kept rows, however much is allowed: the first touch of fresh memory can cost more than computing the values again."""
-
 
 class RowCache:
-    """At most max_bytes (and 64 MiB) of rows K[i, active], those used longest ago giving way first.
+    """At most max_bytes of rows K[i, active], those used longest ago giving way first.
 
-    Samples are numbered by their position among the active ones. The memory is reserved once; the shorter the rows become, the more
-    of them it holds.
+    Samples are numbered by their position among the active ones. The memory is reserved once; the shorter the rows become,
+    the more of them it holds.
     """
 
     def __init__(self, n: int, dtype: Any, max_bytes: int) -> None:
-        self.memory: Block = np.empty(min(max_bytes, MOST_BYTES) // np.dtype(dtype).itemsize, dtype=dtype)
+        self.memory: Block = np.empty(max_bytes // np.dtype(dtype).itemsize, dtype=dtype)
         self.time = 0
         self.clear(n)
 
@@ -57,7 +54,9 @@ class RowCache:
         rows, owner, used = self.rows, self.owner, self.used
         self.clear(len(kept))
         alive = [place for place in range(len(owner)) if owner[place] >= 0 and position[owner[place]] >= 0]
-        for new, old in enumerate(alive[: len(self.owner)]):  # new ≤ old and rows shorter: nothing is overwritten unread
+        for new, old in enumerate(
+            alive[: len(self.owner)]
+        ):  # new ≤ old and rows shorter: nothing is overwritten unread
             self.rows[new] = rows[old, kept]
             self.owner[new], self.used[new] = position[owner[old]], used[old]
             self.slot[self.owner[new]] = new

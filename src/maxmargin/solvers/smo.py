@@ -2,10 +2,10 @@
 
     min_β  ½ βᵀKβ − tᵀβ    s.t.  lo ≤ β ≤ hi,   and Σβ = 0 where the bias is free
 
-The working sets of Joachims (1999), each solved by the pairs of Fan, Chen & Lin (JMLR 2005). A round takes the samples that violate most,
-computes only the kernel block between them, solves that, and then adds the rows of those that moved to the gradient: each row is
-made in tiles and thrown away, unless its sample is free and so likely to move again. Samples that sit clearly on a bound are left out
-of the gradient (shrunk); the certificate, which looks at all samples in float64, brings back those that were left out wrongly and
+The working sets of Joachims (1999), each solved by the pairs of Fan, Chen & Lin (JMLR 2005). A round takes the samples that
+violate most, computes only the kernel block between them, solves that, and then adds the rows of those that moved to the
+gradient: each row is made in tiles and thrown away, unless its sample is free and so likely to move again. Samples that sit
+clearly on a bound are left out of the gradient (shrunk); the certificate, which looks at all samples in float64, brings back those that were left out wrongly and
 corrects what the gradient has drifted. Where no more than 4096 samples are active, all of them are the working set.
 """
 
@@ -39,6 +39,9 @@ SHARE = 0.1
 INNER_WORK = 4e7
 """Entries that the pairs of one round may pass over: about 50 ms."""
 
+INNER_STEPS = 500
+"""Steps for each sample of the working set in one round: where that is not enough, the gap is looked at in between."""
+
 SHRINK_EVERY = 5
 """Rounds between two looks for samples to leave out."""
 
@@ -47,6 +50,9 @@ SHRINK_BELOW = 0.3
 
 CLAIM = 0.9
 """A gap is claimed when the own estimate is this share of it; after each claim that failed, half of that."""
+
+BYTES_PER_FEATURE = 2**20
+"""Of kept rows (64 features at least): the first touch of fresh memory can cost more than computing short rows again."""
 
 PATIENCE = 40
 """Rounds in which the gap must fall by a tenth; else float32 gives way to float64, and float64 to another solver."""
@@ -102,9 +108,9 @@ class SMO(Solver):
     """Sequential minimal optimisation: the solver for kernels.
 
     *Use it when* the kernel is not linear. *Needs* L2, hinge or squared hinge, finite costs; any kernel, an indefinite one for a
-    stationary point. *Costs* about n × (support vectors) kernel values, by matrix products, on all cores; memory: a copy of the data
-    in float32, a block of at most 4096² values (a quarter of the budget at most) and half of the budget for rows. *Equivalent to*
-    InteriorPoint at its optimum.
+    stationary point. *Costs* about n × (support vectors) kernel values, by matrix products, on all cores; memory: a copy of
+    the data in float32, a block of at most 4096² values (a quarter of the budget at most) and 1 MiB of rows for each feature
+    (64 at least, half of the budget at most). *Equivalent to* InteriorPoint at its optimum.
 
     Parameters
     ----------
@@ -215,7 +221,8 @@ class SMO(Solver):
         state.is_exact = dtype == np.float64
         state.columns = KernelColumns(state.problem, dtype, self.n_threads)
         state.columns.restrict(samples)
-        state.cache = RowCache(len(samples), dtype, 0 if is_small else state.max_bytes // 2)
+        worth = min(state.max_bytes // 2, BYTES_PER_FEATURE * max(64, state.problem.X.shape[1]))
+        state.cache = RowCache(len(samples), dtype, 0 if is_small else worth)
         state.working, state.has_whole = np.empty(0, dtype=np.intp), False
 
     def _round(self, state: _State) -> None:
@@ -326,7 +333,7 @@ def _solve_block(state: _State) -> Floats:
         8.0 * eps,
         SHARE,
         4.0 * eps * float(np.abs(g).max()),
-        max(1000, int(INNER_WORK / len(K))),
+        min(INNER_STEPS * len(K), int(INNER_WORK / len(K))),
         np.zeros(3),
     )
     return beta[:size]
@@ -372,5 +379,3 @@ def _shrink(state: _State) -> None:
     if state.columns is not None and state.cache is not None:
         state.columns.restrict(state.active.samples)
         state.cache.restrict(kept)
-
-

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-CHUNK = 64
 from maxmargin.typing import Floats, Indices
+
+CHUNK = 64
+"""The compiled loops look at so many samples at a time: the `CHUNK` of `_loops.smo`."""
 
 WHOLE = 4096
 """Up to so many active samples all of them are the working set."""
@@ -26,8 +28,8 @@ def size_for(n_active: int, most_bytes: int, itemsize: int) -> int:
 def choose(g: Floats, beta: Floats, lo: Floats, hi: Floats, last: Indices, size: int) -> tuple[Indices, int]:
     """The next working set, and how many at its head stay from the last one, `last`.
 
-    Up to half of it stays: free samples first, then those that came last. The rest are the samples that most want to rise, and as many
-    that most want to fall. O(n).
+    Up to half of it stays: free samples first, then those that came last. The rest are the samples that most want to rise,
+    and as many that most want to fall. O(n).
     """
     is_free = (beta[last] > lo[last]) & (beta[last] < hi[last])
     stay = np.concatenate((last[is_free], last[~is_free][::-1]))[: size // 2]
