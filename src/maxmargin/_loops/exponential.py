@@ -3,7 +3,8 @@
     e^x = 2^k e^t,   k = ⌊x / ln 2 + ½⌋,   |t| ≤ ½ ln 2
 
 e^t by a polynomial (Taylor's of degree 13 in float64; Cephes' of degree 7 in float32), 2^k by its bits. Without branches, so
-that the compiler makes vectors of it: three times as fast as `numpy.exp` where that has no AVX-512. Errors: 4 units of the last place at
+that the compiler makes vectors of it: three times as fast as `numpy.exp` where that has no AVX-512. Errors: 4 units
+of the last place at
 most. Positive numbers count as 0, NaN stays, and what is below e^−708 (e^−87) is 0.
 """
 

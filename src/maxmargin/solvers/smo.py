@@ -5,8 +5,8 @@
 The working sets of Joachims (1999), each solved by the pairs of Fan, Chen & Lin (JMLR 2005). A round takes the samples that
 violate most, computes only the kernel block between them, solves that, and then adds the rows of those that moved to the
 gradient: each row is made in tiles and thrown away, unless its sample is free and so likely to move again. Samples that sit
-clearly on a bound are left out of the gradient (shrunk); the certificate, which looks at all samples in float64, brings back those that were left out wrongly and
-corrects what the gradient has drifted. Where no more than 4096 samples are active, all of them are the working set.
+clearly on a bound are left out of the gradient (shrunk); the certificate, which looks at all samples in float64,
+brings back those that were left out wrongly and corrects what the gradient has drifted. Where no more than 4096 samples are active, all of them are the working set.
 """
 
 from dataclasses import dataclass, field
@@ -124,7 +124,7 @@ class SMO(Solver):
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, 1.0, -1.0])
     >>> solution = solve(Problem(X, y, cost=np.full(4, 10.0), kernel=RBF(gamma=1.0)), SMO(), tol=1e-6)
     >>> np.round(solution.beta, 3), solution.status.name
-    (array([-1.584,  1.584,  1.584, -1.584]), 'SOLVED')
+    (array([-1.253,  1.253,  1.253, -1.253]), 'SOLVED')
     """
 
     n_threads: int = 1
