@@ -6,7 +6,8 @@ The working sets of Joachims (1999), each solved by the pairs of Fan, Chen & Lin
 violate most, computes only the kernel block between them, solves that, and then adds the rows of those that moved to the
 gradient: each row is made in tiles and thrown away, unless its sample is free and so likely to move again. Samples that sit
 clearly on a bound are left out of the gradient (shrunk); the certificate, which looks at all samples in float64,
-brings back those that were left out wrongly and corrects what the gradient has drifted. Where no more than 4096 samples are active, all of them are the working set.
+brings back those that were left out wrongly and corrects what the gradient has drifted. Where no more than 4096 samples
+are active, all of them are the working set.
 """
 
 from dataclasses import dataclass, field
