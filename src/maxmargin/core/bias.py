@@ -60,11 +60,11 @@ def best_bias(problem: Problem, beta: Floats, f: Floats) -> Interval:
     raise NotSupportedError(f"No closed form for the best bias of {problem.loss!r}.")
 
 
-def hinge_interval(f: Floats, y: Floats, cost: Floats) -> Interval:
-    """Where Σ c_j max(0, 1 − y_j(f_j + b)) is smallest."""
+def hinge_interval(f: Floats, y: Floats, cost: Floats, slope: float = 0.0) -> Interval:
+    """Where slope · b + Σ c_j max(0, 1 − y_j(f_j + b)) is smallest; the slope stands for samples that are surely inside."""
     # Passing a kink from the left raises the slope by its cost: a positive switches off, a negative switches on. It starts at
     # minus the positives' cost, so it reaches zero where the kinks passed have cost as much.
-    kinks, balance, flat = y - f, float(cost[y > 0].sum()), 1e-12 * float(cost.sum())
+    kinks, balance, flat = y - f, float(cost[y > 0].sum()) - slope, 1e-12 * float(cost.sum())
     return Interval(_reach(kinks, cost, balance - flat), _reach(kinks, cost, balance + flat))
 
 

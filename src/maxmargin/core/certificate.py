@@ -112,12 +112,12 @@ class Certificate:
         )
 
 
-def certify(problem: Problem, candidate: Candidate) -> Certificate:
+def certify(problem: Problem, candidate: Candidate, scores: Floats | None = None) -> Certificate:
     """Judge a candidate in float64, from the data alone.
 
     β is made feasible first (clipped into the box, balanced). For the hard margin (w, b) is scaled so that the closest
     sample has margin 1. Cost: O(nnz) for a linear problem; n × (support vectors) kernel values otherwise, in blocks of
-    bounded size.
+    bounded size; `scores` spares that where `problem.decision(candidate.w)` is known already.
     """
     if not problem.loss.convex:
         raise NotSupportedError(f"{problem.loss!r} is not convex, so it has no duality gap. Certify its convex steps.")
@@ -126,7 +126,7 @@ def certify(problem: Problem, candidate: Candidate) -> Certificate:
     on = problem.present
     beta = make_feasible(problem, candidate.beta)
     w, b = candidate.w, candidate.b
-    f = problem.decision(w)
+    f = problem.decision(w) if scores is None else scores
     z = problem.y * (f + b)
     closest = float(z[on].min())
     image = f if not problem.is_linear and np.array_equal(w, beta) else problem.image(beta)

@@ -9,6 +9,7 @@ which of the two it is.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -17,7 +18,11 @@ from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.penalties import L1, L2, Penalty
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernels import Kernel, Linear, Precomputed
+from maxmargin.threads import together
 from maxmargin.typing import Floats, Indices, Matrix
+
+TILE_ROWS, TILE_COLUMNS = 512, 1024
+"""Kernel values that are alive at a time, on each thread."""
 
 
 @dataclass(frozen=True)
@@ -144,12 +149,12 @@ class Problem:
         """The zero vector of the feature space."""
         return np.zeros(self.X.shape[1] if self.is_linear else self.n)
 
-    def decision(self, w: Floats) -> Floats:
+    def decision(self, w: Floats, n_threads: int = 1) -> Floats:
         """f_j = ⟨w, φ(x_j)⟩ for each sample, without the bias: O(nnz), or n × (non-zeros of w) kernel values."""
         if self.is_linear:
             return products.scores(self.X, w, self.rows)
         used = np.flatnonzero(w)
-        return self.gram_times(used, w[used])
+        return self.gram_times(used, w[used], n_threads)
 
     def combine(self, beta: Floats) -> Floats:
         """w(β) = Σ_j β_j φ(x_j), as a vector of the feature space."""
@@ -171,14 +176,23 @@ class Problem:
         """The block K[i, j] in float64; i and j number the samples."""
         return np.asarray(self.kernel.between(self.X, self.row(i), self.row(j), dtype=np.float64), dtype=np.float64)
 
-    def gram_times(self, j: Indices, v: Floats) -> Floats:
-        """K[:, j] v in float64, in blocks of bounded size."""
+    def gram_times(self, j: Indices, v: Floats, n_threads: int = 1) -> Floats:
+        """K[:, j] v in float64, in tiles of bounded size; the same bits for any number of threads."""
         f = np.zeros(self.n)
-        if len(j):
-            step = max(1, products.BLOCK_BYTES // (8 * len(j)))
-            for start in range(0, self.n, step):
-                i = np.arange(start, min(start + step, self.n))
-                f[i] = self.gram(i, j) @ v
+        starts = range(0, self.n, TILE_ROWS)
+        for first in range(0, len(j), TILE_COLUMNS):
+            columns = self.kernel.reference(self.X, self.row(j[first : first + TILE_COLUMNS]))
+            weights = v[first : first + TILE_COLUMNS]
+
+            def add(part: range, columns: Matrix = columns, weights: Floats = weights) -> None:
+                tile = np.empty((TILE_ROWS, len(weights)))
+                for start in part:
+                    at = slice(start, min(start + TILE_ROWS, self.n))
+                    rows = self.X[at] if self.rows is None else self.X[self.rows[at]]
+                    f[at] += self.kernel.block(rows, columns, tile[: rows.shape[0]], dtype=np.float64) @ weights
+
+            parts = [starts[k::n_threads] for k in range(min(n_threads, len(starts)))]
+            together([partial(add, part) for part in parts], n_threads)
         return f
 
     def row(self, i: Indices) -> Indices:

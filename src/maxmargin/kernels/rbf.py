@@ -1,5 +1,6 @@
 """The radial basis function, or Gaussian, kernel."""
 
+import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -183,6 +184,18 @@ def _shifted(X: Matrix, shift: Block, dtype: np.dtype[Any]) -> Block:
 
 def _exp(values: Block) -> None:
     """Replace exponents by exp(min(values, 0)), some rows at a time."""
+    if os.environ.get("MAXMARGIN_JIT", "1") != "0":
+        from maxmargin._loops.exponential import exp32, exp64
+
+        compiled = exp32 if values.dtype == FLOAT32 else exp64
+        if values.flags.c_contiguous:
+            compiled(values)
+            return
+        for start in range(0, values.shape[0], CHUNK_ROWS):  # only contiguous values are worked on in vectors
+            chunk = np.ascontiguousarray(values[start : start + CHUNK_ROWS])
+            compiled(chunk)
+            values[start : start + CHUNK_ROWS] = chunk
+        return
     for start in range(0, values.shape[0], CHUNK_ROWS):
         chunk = values[start : start + CHUNK_ROWS]
         np.minimum(chunk, 0, out=chunk)

@@ -7,6 +7,7 @@ from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.proximal_newton import ProximalNewton
 from maxmargin.solvers.registry import SOLVERS, solver_from_name
+from maxmargin.solvers.smo import SMO
 
 __all__ = [
     "Auto",
@@ -19,6 +20,7 @@ __all__ = [
     "ProximalNewton",
     "Observer",
     "Progress",
+    "SMO",
     "SOLVERS",
     "Solver",
     "solve",

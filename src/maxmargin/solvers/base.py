@@ -17,6 +17,7 @@ from maxmargin.core.solution import Solution, Status, TracePoint
 from maxmargin.core.workspace import DEFAULT_BYTES, Workspace
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
 from maxmargin.threads import one_blas_thread
+from maxmargin.typing import Floats
 
 if TYPE_CHECKING:
     from maxmargin.solvers.auto import Auto
@@ -141,6 +142,9 @@ class Solver(ABC):
     def finish(self, state: Any, tol: float) -> Candidate:
         """The best candidate that the state holds."""
 
+    def heed(self, state: Any, scores: Floats) -> None:  # noqa: B027
+        """Learn from the float64 scores of the last candidate, which was not good enough; most solvers need not."""
+
 
 def solve(
     problem: Problem,
@@ -204,6 +208,7 @@ class _Run:
         self.best: Candidate | None = None
         self.certificate: Certificate | None = None
         self.trace: list[TracePoint] = []
+        self.scores: Floats = np.empty(0)
         self.state: Any = None
 
     @property
@@ -229,6 +234,8 @@ class _Run:
                 certificate = None if progress.candidate is None else self.judge(progress.candidate)
                 if progress.gap <= self.tol or progress.is_final:
                     certificate = self.judge(self.solver.finish(self.state, self.tol))
+                    if certificate.relative_gap > self.tol:
+                        self.solver.heed(self.state, self.scores)
                 if self.observe is not None and self.observe(self.event(progress, certificate)) is True:
                     return self.last_word(Status.STOPPED)
                 if self.best_gap <= self.tol:
@@ -253,7 +260,8 @@ class _Run:
 
     def judge(self, candidate: Candidate) -> Certificate:
         """Certify a candidate and keep it if it is the best so far."""
-        certificate = certify(self.problem, candidate)
+        self.scores = self.problem.decision(candidate.w, getattr(self.solver, "n_threads", 1))
+        certificate = certify(self.problem, candidate, self.scores)
         if self.best is None or certificate.relative_gap < self.best_gap:
             self.best, self.certificate = candidate, certificate
         self.trace.append(

@@ -10,6 +10,7 @@ from maxmargin.solvers.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.proximal_newton import ProximalNewton
+from maxmargin.solvers.smo import SMO
 
 SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
     {
@@ -17,6 +18,7 @@ SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
         "constraint_generation": ConstraintGeneration,
         "dual_cd": DualCD,
         "proximal_newton": ProximalNewton,
+        "smo": SMO,
     }
 )
 

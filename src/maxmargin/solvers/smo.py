@@ -1,0 +1,382 @@
+"""Sequential minimal optimisation in working sets, for kernels.
+
+    min_β  ½ βᵀKβ − tᵀβ    s.t.  lo ≤ β ≤ hi,   and Σβ = 0 where the bias is free
+
+The working sets of Joachims (1999), each solved by the pairs of Fan, Chen & Lin (JMLR 2005). A round takes the samples that
+violate most, computes only the kernel block between them, solves that, and then adds the rows of those that moved to the
+gradient: each row is made in tiles and thrown away, unless its sample is free and so likely to move again. Samples that sit
+clearly on a bound are left out of the gradient (shrunk); the certificate, which looks at all samples in float64,
+brings back those that were left out wrongly and corrects what the gradient has drifted. Where no more than 4096 samples
+are active, all of them are the working set.
+"""
+
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from maxmargin.core.bias import hinge_interval, squared_hinge_root
+from maxmargin.core.candidate import Candidate
+from maxmargin.core.dual import box, make_feasible
+from maxmargin.core.losses import Hinge, SquaredHinge
+from maxmargin.core.penalties import L2
+from maxmargin.core.problem import Problem
+from maxmargin.core.reduce import to_candidate
+from maxmargin.core.workspace import Workspace
+from maxmargin.solvers.base import Clock, Progress, Solver
+from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.kernel_columns import KernelColumns, precision_for
+from maxmargin.solvers.refine import refine
+from maxmargin.solvers.rescue import rescue
+from maxmargin.solvers.row_cache import RowCache
+from maxmargin.solvers.working_set import CHUNK, choose, size_for
+from maxmargin.threads import together
+from maxmargin.typing import Block, Floats, Indices
+
+SHARE = 0.1
+"""A working set is solved until its violation is this share of what it was."""
+
+INNER_WORK = 4e7
+"""Entries that the pairs of one round may pass over: about 50 ms."""
+
+INNER_STEPS = 500
+"""Steps for each sample of the working set in one round: where that is not enough, the gap is looked at in between."""
+
+SHRINK_EVERY = 5
+"""Rounds between two looks for samples to leave out."""
+
+SHRINK_BELOW = 0.3
+"""Relative gap below which samples are left out: before, too little is known of them."""
+
+CLAIM = 0.9
+"""A gap is claimed when the own estimate is this share of it; after each claim that failed, half of that."""
+
+BYTES_PER_FEATURE = 2**20
+"""Of kept rows (64 features at least): the first touch of fresh memory can cost more than computing short rows again."""
+
+PATIENCE = 40
+"""Rounds in which the gap must fall by a tenth; else float32 gives way to float64, and float64 to another solver."""
+
+REFINED = 256
+"""Up to so many samples the last digits cost nothing worth mentioning."""
+
+
+@dataclass
+class _Active:
+    """The samples that are looked at, and their share of all arrays; `beta` and `g` change."""
+
+    samples: Indices
+    y: Floats
+    cost: Floats
+    lo: Floats
+    hi: Floats
+    delta: Floats
+    beta: Floats
+    g: Floats
+
+    def restrict(self, kept: Indices) -> "_Active":
+        """Only these of them."""
+        return _Active(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
+
+
+@dataclass
+class _State:
+    problem: Problem
+    max_bytes: int
+    everybody: _Active
+    active: _Active
+    dual: float
+    b: float = 0.0
+    gap: float = np.inf
+    columns: KernelColumns | None = None
+    cache: RowCache | None = None
+    working: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    K: Block = field(default_factory=lambda: np.empty((0, 0)))
+    has_whole: bool = False
+    rounds: int = 0
+    last_shrink: int = 0
+    least_gap: float = np.inf
+    last_progress: int = 0
+    claims: int = 0
+    is_exact: bool = False
+    rescued: Candidate | None = None
+    judged: Candidate | None = None
+
+
+@dataclass(frozen=True)
+class SMO(Solver):
+    """Sequential minimal optimisation: the solver for kernels.
+
+    *Use it when* the kernel is not linear. *Needs* L2, hinge or squared hinge, finite costs; any kernel, an indefinite one for a
+    stationary point. *Costs* about n × (support vectors) kernel values, by matrix products, on all cores; memory: a copy of
+    the data in float32, a block of at most 4096² values (a quarter of the budget at most) and 1 MiB of rows for each feature
+    (64 at least, half of the budget at most). *Equivalent to* InteriorPoint at its optimum.
+
+    Parameters
+    ----------
+    n_threads : int
+        Threads for kernel values; the answer does not depend on it.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import RBF
+    >>> from maxmargin.solvers import solve
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, 1.0, -1.0])
+    >>> solution = solve(Problem(X, y, cost=np.full(4, 10.0), kernel=RBF(gamma=1.0)), SMO(), tol=1e-6)
+    >>> np.round(solution.beta, 3), solution.status.name
+    (array([-1.253,  1.253,  1.253, -1.253]), 'SOLVED')
+    """
+
+    n_threads: int = 1
+
+    def accepts(self, problem: Problem) -> str | None:
+        """Why a problem cannot be solved here, or None."""
+        if not isinstance(problem.loss, Hinge | SquaredHinge) or not isinstance(problem.penalty, L2):
+            return f"SMO solves the hinge and the squared hinge with L2, got {problem.loss!r} and {problem.penalty!r}."
+        if problem.is_hard:
+            return "SMO needs finite costs. Use ConstraintGeneration() for the hard margin."
+        return None
+
+    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+        """β = 0, or the warm start's."""
+        lo, hi = box(problem)
+        on = problem.present
+        beta, scores = np.zeros(problem.n), np.zeros(problem.n)
+        if warm is not None:
+            beta = make_feasible(problem, warm.beta)
+            scores = problem.decision(problem.combine(beta), self.n_threads)
+        delta = np.zeros(problem.n)
+        delta[on] = problem.loss.dual_diagonal(problem.cost[on])
+        everybody = _Active(np.arange(problem.n), problem.y, problem.cost, lo, hi, delta, beta, np.empty(problem.n))
+        state = _State(problem, workspace.max_bytes, everybody, everybody, 0.0)
+        self._restart(state, beta, scores, on)
+        return state
+
+    def step(self, state: _State, tol: float, clock: Clock) -> Progress:
+        """One round: a working set, its block, its solution, the gradient, the gap of the active samples."""
+        with deferred_interrupt():
+            if state.columns is None:
+                self._prepare(state, tol)
+            self._round(state)
+            state.rounds += 1
+            _estimate(state)
+            if state.gap < 0.9 * state.least_gap:
+                state.least_gap, state.last_progress = state.gap, state.rounds
+            if state.rounds - state.last_progress > PATIENCE:
+                return self._without_progress(state, tol, clock)
+            if state.gap <= tol * CLAIM * 0.5 ** min(state.claims, 3):
+                return Progress(min(state.gap, tol))
+            if state.rounds - state.last_shrink >= SHRINK_EVERY and state.gap < SHRINK_BELOW:
+                _shrink(state)
+            return Progress.without_claim(state.gap, tol)
+
+    def finish(self, state: _State, tol: float) -> Candidate:
+        """The present β with its bias; the last digits where the problem is small."""
+        if state.rescued is not None:
+            return state.rescued
+        problem, beta = state.problem, state.everybody.beta.copy()
+        beta[state.active.samples] = state.active.beta
+        beta = make_feasible(problem, beta)
+        if problem.n <= REFINED and problem.kernel.psd is not False:
+            state.judged = refine(problem, to_candidate(problem, beta))
+        elif problem.is_linear:
+            state.judged = to_candidate(problem, beta)
+        else:
+            b = state.b if problem.bias.is_free else problem.bias.scale**2 * float(beta.sum())
+            state.judged = Candidate(beta, b, beta)
+        return state.judged
+
+    def heed(self, state: _State, scores: Floats) -> None:
+        """Take the exact gradient of all samples, and look again at those that were left out wrongly."""
+        if state.rescued is not None or state.judged is None:
+            return
+        state.claims += 1
+        if state.problem.is_linear:
+            scores = state.problem.decision(state.problem.combine(state.judged.beta))
+        self._restart(state, state.judged.beta, scores, state.problem.present)
+        if state.claims > 1 and not state.is_exact:
+            state.is_exact, state.columns = True, None
+        if len(state.active.samples) > size_for(len(state.active.samples), *_room(state)):
+            _estimate(state)
+            _shrink(state)
+
+    def _restart(self, state: _State, beta: Floats, scores: Floats, samples: Indices) -> None:
+        """Begin again at β, whose scores are known, with these samples."""
+        all_of = state.everybody
+        constant = state.problem.bias.scale**2 * float(beta.sum())
+        all_of.beta = beta.copy()
+        all_of.g = scores + constant + all_of.delta * beta - all_of.y
+        state.dual = 0.5 * float(beta @ (all_of.y - all_of.g))
+        state.active = all_of.restrict(samples)
+        state.working, state.last_shrink, state.has_whole = np.empty(0, dtype=np.intp), state.rounds, False
+        if state.columns is not None and state.cache is not None:
+            state.columns.restrict(samples)
+            state.cache.clear(len(samples))
+
+    def _prepare(self, state: _State, tol: float) -> None:
+        """Choose the precision, and plan the memory: a quarter for the block, half for rows, as tiles and vectors need some."""
+        samples = state.active.samples
+        is_small = size_for(len(samples), state.max_bytes // 4, 8) == len(samples)
+        dtype = np.float64 if state.is_exact else precision_for(state.problem, tol, is_small)
+        state.is_exact = dtype == np.float64
+        state.columns = KernelColumns(state.problem, dtype, self.n_threads)
+        state.columns.restrict(samples)
+        worth = min(state.max_bytes // 2, BYTES_PER_FEATURE * max(64, state.problem.X.shape[1]))
+        state.cache = RowCache(len(samples), dtype, 0 if is_small else worth)
+        state.working, state.has_whole = np.empty(0, dtype=np.intp), False
+
+    def _round(self, state: _State) -> None:
+        """Choose a working set, solve it, and carry its moves into the gradient."""
+        active = state.active
+        count = len(active.samples)
+        size = size_for(count, *_room(state))
+        is_whole = size == count
+        if not (is_whole and state.has_whole):
+            last, K = state.working, state.K
+            if is_whole:
+                state.working, stay = np.arange(count), 0
+            else:
+                state.working, stay = choose(active.g, active.beta, active.lo, active.hi, last, size)
+            state.K, state.has_whole = self._block(state, last, K, stay), is_whole
+        at = state.working
+        before, g_before = active.beta[at], active.g[at]
+        active.beta[at] = _solve_block(state)
+        moves = active.beta[at] - before
+        self._carry(state, moves, is_whole)
+        state.dual -= 0.5 * float(moves @ (g_before + active.g[at]))
+
+    def _block(self, state: _State, last: Indices, K: Block, stay: int) -> Block:
+        """K of the working set, padded to whole chunks; what the last one had in common with it is copied."""
+        assert state.columns is not None
+        active, at = state.active, state.working
+        size = len(at)
+        out = np.zeros((-(-size // CHUNK) * CHUNK,) * 2, dtype=state.columns.dtype)
+        if stay:
+            position = np.zeros(len(active.samples), dtype=np.intp)
+            position[last] = np.arange(len(last))
+            old = position[at[:stay]]
+            out[:stay, :stay] = K[np.ix_(old, old)]
+        fresh = state.columns.block(active.samples[at[stay:]], at)
+        fresh += fresh.dtype.type(state.problem.bias.scale**2)
+        out[stay:size, :size] = fresh
+        out[:stay, stay:size] = fresh[:, :stay].T
+        new = np.arange(stay, size)
+        out[new, new] += active.delta[at[stay:]].astype(out.dtype)
+        return out
+
+    def _carry(self, state: _State, moves: Floats, is_whole: bool) -> None:
+        """g += K · moves: from the block, from kept rows, or from rows computed now."""
+        from maxmargin._loops.smo import add_rows
+
+        assert state.columns is not None
+        assert state.cache is not None
+        active, cache = state.active, state.cache
+        moved = np.flatnonzero(moves)
+        if is_whole:
+            add_rows(state.K, moved, moves[moved], active.g, 0, len(active.g))
+            return
+        who, moves = state.working[moved], moves[moved]
+        slots = cache.find(who)
+        found, half = slots >= 0, len(active.g) // 4096 * 2048
+        parts = [(0, half), (half, len(active.g))]
+        kept = (cache.rows, slots[found], moves[found], active.g)
+        together([partial(add_rows, *kept, *part) for part in parts], self.n_threads)
+        missing = who[~found]
+        is_free = (active.beta[missing] > active.lo[missing]) & (active.beta[missing] < active.hi[missing])
+        places = np.full(len(missing), -1)
+        places[is_free] = cache.reserve(missing[is_free])
+        state.columns.add(active.samples[missing], moves[~found], active.g, cache.rows, places)
+        active.g[who] += active.delta[who] * moves
+        active.g += state.problem.bias.scale**2 * float(moves.sum())
+
+    def _without_progress(self, state: _State, tol: float, clock: Clock) -> Progress:
+        """float32 gives way to float64, that to another solver, and that to an honest end."""
+        state.last_progress, state.least_gap = state.rounds, np.inf
+        if not state.is_exact:
+            state.is_exact, state.columns = True, None
+            beta = self.finish(state, tol).beta
+            scores = state.problem.decision(state.problem.combine(beta), self.n_threads)
+            self._restart(state, beta, scores, state.problem.present)
+            return Progress.without_claim(state.gap, tol)
+        rescued = rescue(state.problem, (InteriorPoint(),), tol, clock)
+        if rescued is None:
+            return Progress(state.gap, is_final=True)
+        state.rescued, progress = rescued
+        return progress
+
+
+def _room(state: _State) -> tuple[int, int]:
+    """Bytes that a block may take, and the size of its values."""
+    return state.max_bytes // 4, 8 if state.columns is None else state.columns.dtype.itemsize
+
+
+def _solve_block(state: _State) -> Floats:
+    """β of the working set after pairs, or single steps where the bias is not free."""
+    from maxmargin._loops.smo import pair_steps, single_steps
+
+    active, at, K = state.active, state.working, state.K
+    size, pad = len(at), len(K) - len(at)
+    beta, lo, hi = (np.pad(values[at], (0, pad)) for values in (active.beta, active.lo, active.hi))
+    g = np.pad(active.g[at], (0, pad)).astype(K.dtype)
+    rise, fall = (np.where(may, 0.0, -1e30).astype(K.dtype) for may in (beta < hi, beta > lo))
+    eps = float(np.finfo(K.dtype).eps)
+    (pair_steps if state.problem.bias.is_free else single_steps)(
+        K,
+        K.diagonal().copy(),
+        g,
+        beta,
+        lo,
+        hi,
+        rise,
+        fall,
+        np.zeros_like(g),
+        8.0 * eps,
+        SHARE,
+        4.0 * eps * float(np.abs(g).max()),
+        min(INNER_STEPS * len(K), int(INNER_WORK / len(K))),
+        np.zeros(3),
+    )
+    return beta[:size]
+
+
+def _estimate(state: _State) -> None:
+    """The bias, and the relative gap as far as the active samples tell."""
+    active, problem = state.active, state.problem
+    F = active.g + active.y - active.delta * active.beta  # with a penalised bias
+    state.b = 0.0
+    if problem.bias.is_free and isinstance(problem.loss, Hinge):
+        # Σβ = 0: those left out at their upper bound pull the bias with −Σ of their β
+        state.b = hinge_interval(F, active.y, active.cost, float(active.beta.sum())).middle
+    elif problem.bias.is_free:
+        state.b = squared_hinge_root(F, active.y, active.cost)
+    m = 1.0 - active.y * (F + state.b)
+    missing = float(problem.loss.residual(m, np.abs(active.beta), active.cost).sum())
+    state.gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
+
+
+def _shrink(state: _State) -> None:
+    """Leave out the samples that sit on a bound, further from the margin than any violation reaches."""
+    active = state.active
+    state.last_shrink = state.rounds
+    if len(active.samples) <= size_for(len(active.samples), *_room(state)):
+        return
+    F = active.g + active.y - active.delta * active.beta + state.b
+    inside = 1.0 - active.y * F
+    upper = np.abs(active.lo + active.hi)
+    alpha = np.abs(active.beta)
+    violation = np.where(alpha < upper, inside, 0.0), np.where(alpha > 0, -inside, 0.0)
+    reach = max(float(violation[0].max()), float(violation[1].max()), 0.0)
+    stays = ~(((alpha == 0) & (inside < -reach)) | ((alpha == upper) & (inside > reach)))
+    stays[state.working] = True
+    kept = np.flatnonzero(stays)
+    if len(kept) > 0.8 * len(stays):
+        return
+    state.everybody.beta[active.samples] = active.beta
+    position = np.zeros(len(stays), dtype=np.intp)
+    position[kept] = np.arange(len(kept))
+    state.working, state.has_whole = position[state.working], False
+    state.active = active.restrict(kept)
+    if state.columns is not None and state.cache is not None:
+        state.columns.restrict(state.active.samples)
+        state.cache.restrict(kept)

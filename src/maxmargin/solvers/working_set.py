@@ -1,0 +1,47 @@
+"""The choice of a working set: who stays from the last one, and the samples that violate most."""
+
+import numpy as np
+
+from maxmargin.typing import Floats, Indices
+
+CHUNK = 64
+"""The compiled loops look at so many samples at a time: the `CHUNK` of `_loops.smo`."""
+
+WHOLE = 4096
+"""Up to so many active samples all of them are the working set."""
+
+SIZE = 1024
+"""Samples of a working set otherwise; half of them stay for the next round."""
+
+ROUND_VALUES = 3e7
+"""Kernel values that one round may need: more than 30 000 active samples are given smaller working sets."""
+
+
+def size_for(n_active: int, most_bytes: int, itemsize: int) -> int:
+    """How many samples a working set has: all of them where they are few, else as many as a bounded round can treat."""
+    room = max(CHUNK, int((most_bytes / itemsize) ** 0.5))
+    if n_active <= min(WHOLE, room):
+        return n_active
+    return int(min(SIZE, room, max(2 * CHUNK, ROUND_VALUES // n_active)))
+
+
+def choose(g: Floats, beta: Floats, lo: Floats, hi: Floats, last: Indices, size: int) -> tuple[Indices, int]:
+    """The next working set, and how many at its head stay from the last one, `last`.
+
+    Up to half of it stays: free samples first, then those that came last. The rest are the samples that most want to rise,
+    and as many that most want to fall. O(n).
+    """
+    is_free = (beta[last] > lo[last]) & (beta[last] < hi[last])
+    stay = np.concatenate((last[is_free], last[~is_free][::-1]))[: size // 2]
+    rise, fall = np.where(beta < hi, -g, -np.inf), np.where(beta > lo, g, -np.inf)
+    rise[stay] = fall[stay] = -np.inf
+    up = _largest(rise, (size - len(stay)) // 2)
+    fall[up] = -np.inf
+    down = _largest(fall, size - len(stay) - len(up))
+    return np.concatenate((stay, up, down)), len(stay)
+
+
+def _largest(values: Floats, count: int) -> Indices:
+    """The positions of the largest finite values, at most `count`."""
+    found = np.arange(len(values)) if count >= len(values) else np.argpartition(-values, count)[:count]
+    return found[np.isfinite(values[found])]

@@ -1,0 +1,165 @@
+"""SMO: what the battery does not ask of a solver for kernels."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+
+from maxmargin.core import Bias, Problem, SquaredHinge, Status, certify
+from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
+from maxmargin.solvers import SMO, Auto, Budget, InteriorPoint, solve, working_set
+from maxmargin.solvers.row_cache import RowCache
+from tests.strategies import examples, problems
+
+
+def noisy(n, d=3, seed=0, cost=1.0, **others):
+    """A curved boundary with a tenth of the labels wrong."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    y = np.where((X**2).sum(axis=1) > d, 1.0, -1.0) * np.where(rng.random(n) < 0.1, -1.0, 1.0)
+    return Problem(X, y, np.full(n, cost), kernel=RBF(gamma=0.5), **others)
+
+
+@pytest.fixture
+def small_sets(monkeypatch):
+    """Working sets of 128 where a problem has more than 256 samples: small data then go the way of large ones."""
+    monkeypatch.setattr(working_set, "WHOLE", 256)
+    monkeypatch.setattr(working_set, "SIZE", 128)
+
+
+@pytest.mark.parametrize("bias", [Bias.free(), Bias.none(), Bias.penalized(2.0)], ids=lambda bias: bias.kind)
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+def test_working_sets_rows_and_shrinking_reach_the_gap(small_sets, bias, loss, tol):
+    p = noisy(500, bias=bias)
+    p = p if loss == "hinge" else replace(p, loss=SquaredHinge())
+    solution = solve(p, SMO(), tol=tol)
+    assert solution.status is Status.SOLVED
+    assert certify(p, solution).relative_gap <= tol
+    reference = solve(p, InteriorPoint(), tol=1e-9).certificate
+    assert solution.certificate.primal == pytest.approx(reference.primal, rel=2 * tol)
+
+
+@examples(40)
+@given(p=problems(max_n=30))
+def test_every_well_scaled_soft_margin_is_solved(p):
+    solution = solve(p, SMO(), tol=1e-6)
+    assert solution.status is Status.SOLVED
+    assert certify(p, solution).relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+def test_the_bits_do_not_depend_on_the_threads(small_sets, tol):
+    p = noisy(1500, cost=3.0)
+    one, two, three = (solve(p, SMO(n_threads=k), tol=tol) for k in (1, 2, 3))
+    assert one.beta.tobytes() == two.beta.tobytes() == three.beta.tobytes()
+    assert one.b == two.b == three.b
+    assert one.certificate == two.certificate == three.certificate
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+def test_float32_and_float64_data_have_the_same_optimum(small_sets, form):
+    p = noisy(1200)
+    wide = replace(p, X=form(p.X.astype(np.float32).astype(np.float64)))
+    narrow = replace(p, X=form(p.X.astype(np.float32)))
+    a, b = solve(wide, SMO()).certificate, solve(narrow, SMO()).certificate
+    assert abs(a.primal - b.primal) <= a.gap + b.gap
+
+
+@pytest.mark.parametrize("megabytes", [0.0, 0.1, 1.0, 100.0])
+def test_little_memory_costs_time_but_not_the_answer(small_sets, megabytes):
+    p = noisy(2000, cost=10.0)
+    solution = solve(p, SMO(), budget=Budget(bytes=int(megabytes * 2**20)))
+    assert solution.status is Status.SOLVED
+
+
+def test_the_row_cache_stays_within_its_memory_and_forgets_the_oldest():
+    cache = RowCache(10, np.float32, 3 * 10 * 4 + 5)
+    assert cache.rows.shape == (3, 10)
+    cache.find(np.array([], dtype=int))
+    places = cache.reserve(np.array([7, 8, 9]))
+    cache.rows[places] = np.arange(10)[None, :] + 100 * np.array([7, 8, 9])[:, None]
+    assert (cache.find(np.array([8, 9, 1])) >= 0).tolist() == [True, True, False]
+    # 8 and 9 were used in this round
+    assert (cache.reserve(np.array([1, 2])) >= 0).tolist() == [True, False]
+    assert (cache.find(np.array([7, 8, 9, 1])) >= 0).tolist() == [False, True, True, True]
+    cache.restrict(np.array([0, 3, 8, 9]))
+    found = cache.find(np.array([2, 3]))
+    assert (found >= 0).all()
+    np.testing.assert_array_equal(cache.rows[found], [[800, 803, 808, 808 + 1], [900, 903, 908, 909]])
+
+
+def test_a_warm_start_at_the_optimum_ends_at_once(small_sets):
+    p = noisy(1500)
+    cold = solve(p, SMO(), tol=1e-4)
+    warm = solve(p, SMO(), tol=1e-3, warm=cold)
+    assert warm.status is Status.SOLVED
+    assert warm.n_iter <= 2 < cold.n_iter
+
+
+def test_budgets_and_observers_end_a_fit_with_the_best_so_far(small_sets):
+    p = noisy(2000, cost=100.0)
+    assert solve(p, SMO(), tol=1e-9, budget=Budget(iterations=3)).status is Status.ITERATION_BUDGET
+    assert solve(p, SMO(), tol=1e-12, budget=Budget(seconds=0.05)).status is Status.TIME_BUDGET
+    assert solve(p, SMO(), tol=1e-9, observe=lambda event: event.iteration >= 2).status is Status.STOPPED
+
+    def interrupt(event):
+        raise KeyboardInterrupt
+
+    solution = solve(p, SMO(), tol=1e-9, observe=interrupt)
+    assert solution.status is Status.INTERRUPTED
+    assert np.isfinite(solution.certificate.gap)
+
+
+def test_an_indefinite_kernel_ends_with_a_status_and_says_so(small_sets):
+    for seed in range(3):
+        p = replace(noisy(400, seed=seed), kernel=Sigmoid(gamma=1.0, coef0=-1.0))
+        solution = solve(p, SMO(), budget=Budget(seconds=20))
+        assert solution.status in (Status.SOLVED, Status.ALMOST, Status.STALLED)
+        assert not solution.certificate.convex
+
+
+RNG = np.random.default_rng(0)
+CLOUD = RNG.standard_normal((60, 4))
+SIX = np.array([[1.0, 2.0], [5.0, 8.0], [1.5, 1.8], [8.0, 8.0], [1.0, 0.6], [9.0, 11.0]])
+DEGENERATE = {
+    "the same rows with both labels": (np.repeat(CLOUD[:30], 2, axis=0), 1.0, RBF(gamma=1.0)),
+    "zero rows": (np.zeros((60, 4)), 1.0, Polynomial(3, gamma=1.0, coef0=0.0)),
+    "a feature of 1e9": (CLOUD * [1e9, 1, 1, 1], 1.0, RBF(gamma=1.0)),
+    "a feature of 1e9, linear": (CLOUD * [1e9, 1, 1, 1], 1.0, Linear()),
+    "a polynomial of unscaled values": (CLOUD * 1e3, 1.0, Polynomial(3, gamma=1.0, coef0=1.0)),
+    "an enormous cost": (CLOUD, 1e10, RBF(gamma=1.0)),
+    "an enormous cost, inseparable": (np.repeat(CLOUD[:30], 2, axis=0), 1e10, RBF(gamma=1.0)),
+    "six points (sk#13075)": (SIX, 1.0, Linear()),
+    "six points, an enormous cost": (SIX, 1e10, Linear()),
+    "integers in the thousands (sk#13557)": (np.round(CLOUD * 5000), 1000.0, Linear()),
+    "unscaled, polynomial of degree 2 (sk#4648)": (np.round(CLOUD * 300), 1.0, Polynomial(2, gamma=0.25, coef0=0.0)),
+    "far from the origin (sk#11079)": (CLOUD + 1e6, 10.0, RBF(gamma=0.25)),
+}
+
+
+@pytest.mark.parametrize("case", DEGENERATE)
+def test_degenerate_data_end_quickly_with_a_certificate_or_an_honest_status(case):
+    X, cost, kernel = DEGENERATE[case]
+    p = Problem(X, np.where(np.arange(len(X)) % 2, 1.0, -1.0), np.full(len(X), cost), kernel=kernel)
+    begin = time.perf_counter()
+    solution = solve(p, SMO(), budget=Budget(seconds=20))
+    assert time.perf_counter() - begin < 15
+    assert solution.status in (Status.SOLVED, Status.ALMOST, Status.STALLED)
+    assert (solution.status is Status.SOLVED) == (certify(p, solution).relative_gap <= 1e-3)
+
+
+def test_the_hard_margin_is_refused_with_advice():
+    p = noisy(20, cost=np.inf)
+    assert "ConstraintGeneration" in SMO().accepts(p)
+
+
+def test_kernels_that_are_not_tiny_go_to_smo():
+    solver, reason = Auto(n_threads=2).choose(noisy(101))
+    assert solver == SMO(n_threads=2)
+    assert "101" in reason
+    assert isinstance(Auto().choose(noisy(100))[0], InteriorPoint)
+    assert isinstance(Auto().choose(replace(noisy(50), kernel=Sigmoid(gamma=1.0)))[0], SMO)
