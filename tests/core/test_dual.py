@@ -45,6 +45,7 @@ def test_feasible_points_are_left_alone_up_to_rounding(data):
 
 def test_a_sum_that_can_be_made_zero_is_made_zero():
     assert math.fsum(balance(np.array([1.0, 14.0, -0.109375]))) == 0.0
+    assert math.fsum(balance(np.array([-1.0, 1.0, 8.7e-18, 8.7e-18]))) == 0.0
 
 
 @examples(100)

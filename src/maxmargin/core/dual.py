@@ -48,8 +48,13 @@ def balance(beta: Floats) -> Floats:
         # The smallest entry that can absorb the excess has the finest grid, so the next excess is far smaller.
         k = enough[np.argmin(room[enough])] if len(enough) else int(np.argmax(room))
         less = values[k] - math.copysign(min(room[k], abs(excess)), excess)
-        # An excess below its last bit: take that bit, and let the other side make up for it.
-        values[k] = less if less != values[k] else np.nextafter(values[k], 0.0)
+        if less == values[k]:  # an excess below its last bit: entries smaller than the excess give way whole,
+            small = np.where(room < abs(excess), room, 0.0)
+            if small.any():
+                k, less = int(np.argmax(small)), 0.0
+            else:  # and else that bit is taken, and the other side makes up for it
+                less = np.nextafter(values[k], 0.0)
+        values[k] = less
     out = beta.copy()
     out[used] = values
     return out

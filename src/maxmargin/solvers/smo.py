@@ -28,7 +28,7 @@ from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.kernel_columns import KernelColumns, precision_for
 from maxmargin.solvers.refine import refine
-from maxmargin.solvers.rescue import rescue
+from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.row_cache import RowCache
 from maxmargin.solvers.working_set import CHUNK, choose, size_for
 from maxmargin.threads import together
@@ -100,7 +100,7 @@ class _State:
     last_progress: int = 0
     claims: int = 0
     is_exact: bool = False
-    rescued: Candidate | None = None
+    successor: Successor | None = None
     judged: Candidate | None = None
 
 
@@ -155,6 +155,8 @@ class SMO(Solver):
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """One round: a working set, its block, its solution, the gradient, the gap of the active samples."""
+        if state.successor is not None:
+            return state.successor.step(tol, clock)
         with deferred_interrupt():
             if state.columns is None:
                 self._prepare(state, tol)
@@ -164,7 +166,7 @@ class SMO(Solver):
             if state.gap < 0.9 * state.least_gap:
                 state.least_gap, state.last_progress = state.gap, state.rounds
             if state.rounds - state.last_progress > PATIENCE:
-                return self._without_progress(state, tol, clock)
+                return self._without_progress(state, tol)
             if state.gap <= tol * CLAIM * 0.5 ** min(state.claims, 3):
                 return Progress(min(state.gap, tol))
             if state.rounds - state.last_shrink >= SHRINK_EVERY and state.gap < SHRINK_BELOW:
@@ -173,8 +175,8 @@ class SMO(Solver):
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The present β with its bias; the last digits where the problem is small."""
-        if state.rescued is not None:
-            return state.rescued
+        if state.successor is not None:
+            return state.successor.finish(tol)
         problem, beta = state.problem, state.everybody.beta.copy()
         beta[state.active.samples] = state.active.beta
         beta = make_feasible(problem, beta)
@@ -189,7 +191,7 @@ class SMO(Solver):
 
     def heed(self, state: _State, scores: Floats) -> None:
         """Take the exact gradient of all samples, and look again at those that were left out wrongly."""
-        if state.rescued is not None or state.judged is None:
+        if state.successor is not None or state.judged is None:
             return
         state.claims += 1
         if state.problem.is_linear:
@@ -290,7 +292,7 @@ class SMO(Solver):
         active.g[who] += active.delta[who] * moves
         active.g += state.problem.bias.scale**2 * float(moves.sum())
 
-    def _without_progress(self, state: _State, tol: float, clock: Clock) -> Progress:
+    def _without_progress(self, state: _State, tol: float) -> Progress:
         """float32 gives way to float64, that to another solver, and that to an honest end."""
         state.last_progress, state.least_gap = state.rounds, np.inf
         if not state.is_exact:
@@ -299,11 +301,9 @@ class SMO(Solver):
             scores = state.problem.decision(state.problem.combine(beta), self.n_threads)
             self._restart(state, beta, scores, state.problem.present)
             return Progress.without_claim(state.gap, tol)
-        rescued = rescue(state.problem, (InteriorPoint(),), tol, clock)
-        if rescued is None:
-            return Progress(state.gap, is_final=True)
-        state.rescued, progress = rescued
-        return progress
+        left_behind = self.finish(state, tol)
+        state.successor = Successor.of(state.problem, (InteriorPoint(),), None)
+        return Progress(state.gap, is_final=state.successor is None, candidate=left_behind)
 
 
 def _room(state: _State) -> tuple[int, int]:
