@@ -27,27 +27,39 @@ def make_feasible(problem: Problem, beta: Floats) -> Floats:
 
 
 def balance(beta: Floats) -> Floats:
-    """Shrink entries of β until Σβ = 0 holds exactly (to the last bit where that can be had)."""
+    """Shrink entries of β until Σβ = 0 holds exactly; entries far below the largest are dropped where they are in the way."""
     used = np.flatnonzero(beta)
-    values = beta[used]
-    values[np.abs(values) < 1e-30 * np.abs(values).max(initial=0.0)] = 0.0  # beyond all that float64 can add up
+    values, is_balanced = beta[used], False
+    for least in (1e-30, 1e-15, 1e-8, 1.0):
+        if is_balanced:
+            break
+        values[np.abs(values) < least * np.abs(values).max(initial=0.0)] = 0.0
+        values, is_balanced = _balanced(values)
+    out = beta.copy()
+    out[used] = values
+    return out
+
+
+def _balanced(values: Floats) -> tuple[Floats, bool]:
+    """(values with the heavier side scaled down and the last bits taken from single entries, whether Σ is zero now)."""
+    values = values.copy()
     plus, minus = math.fsum(values[values > 0]), -math.fsum(values[values < 0])
-    if plus == minus == 0.0:
-        return beta
     if min(plus, minus) <= 0.0:
-        return np.zeros_like(beta)
+        return np.zeros_like(values), True
     if abs(plus - minus) > 1e-12 * max(plus, minus):
         heavy = values > 0 if plus > minus else values < 0
         values[heavy] *= min(plus, minus) / max(plus, minus)
     for _ in range(100):
         excess = math.fsum(values)
         if excess == 0.0:
-            break
+            return values, True
         room = np.where(np.sign(values) == np.sign(excess), np.abs(values), 0.0)
         enough = np.flatnonzero(room >= abs(excess))
         # The smallest entry that can absorb the excess has the finest grid, so the next excess is far smaller.
         k = enough[np.argmin(room[enough])] if len(enough) else int(np.argmax(room))
         less = values[k] - math.copysign(min(room[k], abs(excess)), excess)
+        if math.fsum((values[k], -less, -excess)) * excess > 0:  # rounded so that too much was taken
+            less = np.nextafter(less, values[k])
         if less == values[k]:  # an excess below its last bit: entries smaller than the excess give way whole,
             small = np.where(room < abs(excess), room, 0.0)
             if small.any():
@@ -55,6 +67,4 @@ def balance(beta: Floats) -> Floats:
             else:  # and else that bit is taken, and the other side makes up for it
                 less = np.nextafter(values[k], 0.0)
         values[k] = less
-    out = beta.copy()
-    out[used] = values
-    return out
+    return values, False
