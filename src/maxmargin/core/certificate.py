@@ -17,6 +17,7 @@ import numpy as np
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.dual import make_feasible
 from maxmargin.core.problem import Problem
+from maxmargin.core.scores import scores as scores_of
 from maxmargin.errors import NotSupportedError
 from maxmargin.typing import Floats
 
@@ -117,7 +118,7 @@ def certify(problem: Problem, candidate: Candidate, scores: Floats | None = None
 
     β is made feasible first (clipped into the box, balanced). For the hard margin (w, b) is scaled so that the closest
     sample has margin 1. Cost: O(nnz) for a linear problem; n × (support vectors) kernel values otherwise, in blocks of
-    bounded size; `scores` spares that where `problem.decision(candidate.w)` is known already.
+    bounded size, of which `core.scores` says how exact they are; `scores` spares that where they are known already.
     """
     if not problem.loss.convex:
         raise NotSupportedError(f"{problem.loss!r} is not convex, so it has no duality gap. Certify its convex steps.")
@@ -126,7 +127,7 @@ def certify(problem: Problem, candidate: Candidate, scores: Floats | None = None
     on = problem.present
     beta = make_feasible(problem, candidate.beta)
     w, b = candidate.w, candidate.b
-    f = problem.decision(w) if scores is None else scores
+    f = scores_of(problem, candidate) if scores is None else scores
     z = problem.y * (f + b)
     closest = float(z[on].min())
     image = f if not problem.is_linear and np.array_equal(w, beta) else problem.image(beta)

@@ -8,8 +8,8 @@ coefficients v of Σ_j v_j φ(x_j) for every other kernel. `Problem` knows its i
 which of the two it is.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
@@ -17,12 +17,11 @@ from maxmargin.core import products
 from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.penalties import L1, L2, Penalty
 from maxmargin.errors import InvalidInputError, NotSupportedError
-from maxmargin.kernels import Kernel, Linear, Precomputed
-from maxmargin.threads import together
+from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
 from maxmargin.typing import Floats, Indices, Matrix
 
-TILE_ROWS, TILE_COLUMNS = 512, 1024
-"""Kernel values that are alive at a time, on each thread."""
+PIECE_ROWS = 8192
+"""Rows that are copied at a time where the samples are some of X."""
 
 
 @dataclass(frozen=True)
@@ -178,22 +177,24 @@ class Problem:
 
     def gram_times(self, j: Indices, v: Floats, n_threads: int = 1) -> Floats:
         """K[:, j] v in float64, in tiles of bounded size; the same bits for any number of threads."""
-        f = np.zeros(self.n)
-        starts = range(0, self.n, TILE_ROWS)
-        for first in range(0, len(j), TILE_COLUMNS):
-            columns = self.kernel.reference(self.X, self.row(j[first : first + TILE_COLUMNS]))
-            weights = v[first : first + TILE_COLUMNS]
-
-            def add(part: range, columns: Matrix = columns, weights: Floats = weights) -> None:
-                tile = np.empty((TILE_ROWS, len(weights)))
-                for start in part:
-                    at = slice(start, min(start + TILE_ROWS, self.n))
-                    rows = self.X[at] if self.rows is None else self.X[self.rows[at]]
-                    f[at] += self.kernel.block(rows, columns, tile[: rows.shape[0]], dtype=np.float64) @ weights
-
-            parts = [starts[k::n_threads] for k in range(min(n_threads, len(starts)))]
-            together([partial(add, part) for part in parts], n_threads)
+        expansion = self.expansion(j, v)
+        f = np.empty(self.n)
+        for at, rows in self.pieces():
+            f[at] = expansion(rows, n_threads, np.float64)[0, 0]
         return f
+
+    def expansion(self, j: Indices, v: Floats) -> Expansion:
+        """x ↦ Σ_j v_j k(x, x_j)."""
+        return Expansion(self.kernel, self.kernel.reference(self.X, self.row(j)), v[np.newaxis])
+
+    def pieces(self) -> Iterator[tuple[slice, Matrix]]:
+        """The samples' rows, with their numbers: X itself, or copies of so many at a time."""
+        if self.rows is None:
+            yield slice(None), self.X
+            return
+        for start in range(0, self.n, PIECE_ROWS):
+            at = slice(start, min(start + PIECE_ROWS, self.n))
+            yield at, self.X[self.rows[at]]
 
     def row(self, i: Indices) -> Indices:
         """The rows of X that hold samples i."""

@@ -65,9 +65,9 @@ class KernelPredictor(Classifier):
             return np.asarray(self._shaped(self._decisions(X)).argmax(axis=1), dtype=np.intp)
         if self._expansion is None or not self._expansion.has_bound:
             return vote(self._decisions(X), n_classes).winner
-        sums, errors = self._expansion.rough(X, usable_threads(self.n_jobs))
-        decisions = pair_sums(sums, n_classes) + self.intercept_[:, np.newaxis]
-        winner, is_certain = vote(decisions, n_classes, pair_errors(errors, n_classes))
+        rough = self._expansion.rough(X, usable_threads(self.n_jobs))
+        decisions = pair_sums(rough.sums, n_classes) + self.intercept_[:, np.newaxis]
+        winner, is_certain = vote(decisions, n_classes, pair_errors(rough.relative * rough.sizes, n_classes))
         again = np.flatnonzero(~is_certain)
         if len(again):
             winner[again] = vote(self._decisions(X[again], np.float64), n_classes).winner

@@ -170,6 +170,11 @@ class Kernel(ABC):
     def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
         """Return k(x, x) for all rows."""
 
+    @final
+    def shared_by(self, rows: Matrix) -> Any:
+        """Return what all tiles share whose rows are like these; to be handed to `side` and `join`."""
+        return self._prepare(rows, rows) if rows.shape[0] else None
+
     def _prepare(self, X: Matrix, Z: Matrix) -> Any:
         """Return what all tiles of a block share; handed to `_fill`."""
         return None
@@ -179,11 +184,19 @@ class Kernel(ABC):
         """Whether rows may come dense or sparse, float32 or float64, as suits the arithmetic; a user's function may not care."""
         return False
 
-    def _side(self, X: Matrix, dtype: np.dtype[Any], shared: Any, *, is_right: bool) -> Any:
+    def side(self, X: Matrix, dtype: np.dtype[Any], shared: Any, *, is_right: bool) -> Any:
         """Return the rows of one side as `_join` takes them: what can be done once for many tiles is done here."""
         return cast(X, dtype) if self.sees_values_only else X
 
-    def _join(self, left: Any, right: Any, out: Block, shared: Any) -> bool:
+    def part(self, side: Any, rows: Any) -> Any:
+        """Return some rows of a side; a slice of dense rows is not copied."""
+        return side[rows]
+
+    def turned(self, right: Any) -> Any:
+        """Return the left side of the rows of a right one."""
+        return right
+
+    def join(self, left: Any, right: Any, out: Block, shared: Any) -> bool:
         """Fill one tile from its prepared sides; False, with nothing claimed, where out.dtype is too coarse for it."""
         self._fill(left, right, out, shared)
         return bool(np.isfinite(out).all())

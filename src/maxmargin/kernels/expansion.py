@@ -54,6 +54,18 @@ class Tile(NamedTuple):
     side: Any
 
 
+class Rough(NamedTuple):
+    """Sums in float32 arithmetic, of shape (n_groups, r, n_x), and what their errors depend on.
+
+    |error of sums[g, r, i]| ≤ relative[g, i] · sizes[g, i], where `sizes` is Σ_j max_r|A_rj| k(x_i, z_j) over the group, and
+    `relative` bounds the relative error of each term; it is 0 where float64 had to be used.
+    """
+
+    sums: Floats
+    sizes: Floats
+    relative: Floats
+
+
 class Expansion:
     """F_gr(x) = Σ_j A_rj k(x, z_j) over the j of each group g: prepared once, evaluated for many x.
 
@@ -98,7 +110,7 @@ class Expansion:
         self.is_dense = not is_sparse(self.Z) or (kernel.sees_values_only and _is_better_dense(self.Z))
         every = -(-self.Z.shape[0] // SHIFT_ROWS) or 1
         sample = _dense(self.Z[::every]) if self.is_dense else self.Z
-        self.shared = kernel._prepare(sample, sample) if sample.shape[0] else None
+        self.shared = kernel.shared_by(sample)
         self._cached: dict[np.dtype[Any], list[Tile]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -124,18 +136,15 @@ class Expansion:
             dtype = FLOAT32 if is_single else FLOAT64
         return self._evaluate(X, n_threads, np.dtype(dtype), is_rough=False)
 
-    def rough(self, X: Matrix, n_threads: int = 1) -> tuple[Floats, Floats]:
-        """Return (F, bounds of its errors) by float32 arithmetic; the bound is 0 where float64 had to be used.
-
-        The bounds, an array of shape (n_groups, n_x), hold for all coefficients A_r: of each column the largest counts.
-        """
+    def rough(self, X: Matrix, n_threads: int = 1) -> Rough:
+        """Return F by float32 arithmetic, with a bound of its errors."""
         both = self._evaluate(X, n_threads, FLOAT32, is_rough=True)
-        return both[:, :-1], both[:, -1]
+        return Rough(both[:, :-2], both[:, -2], both[:, -1])
 
     def _evaluate(self, X: Matrix, n_threads: int, dtype: np.dtype[Any], is_rough: bool) -> Floats:
         X = as_matrix(X)
         self.kernel._check_pair(X, self.Z)
-        out = np.zeros((len(self.ends) - 1, len(self.A) + is_rough, X.shape[0]))
+        out = np.zeros((len(self.ends) - 1, len(self.A) + 2 * is_rough, X.shape[0]))
         if out.size == 0 or self.Z.shape[0] == 0:
             return out
         becomes_dense = self.becomes_dense(X)
@@ -177,7 +186,7 @@ class Expansion:
         for start in range(0, self.Z.shape[0], step):
             rows = cut(self.Z, start, start + step)
             rows = _dense(rows) if self.is_dense else rows
-            yield Tile(start, start + rows.shape[0], self.kernel._side(rows, dtype, self.shared, is_right=True))
+            yield Tile(start, start + rows.shape[0], self.kernel.side(rows, dtype, self.shared, is_right=True))
 
     def parts(self, tile: Tile) -> Iterator[tuple[int, int, int]]:
         """(group, start, stop) of the columns of each group that a tile holds."""
@@ -214,11 +223,11 @@ class _Adder:
     def _filled(self, rows: Matrix, sums: Floats) -> bool:
         """Whether dtype was fine enough; nothing is written if not."""
         kernel, shared, n = self.expansion.kernel, self.expansion.shared, sums.shape[2]
-        left = kernel._side(rows, self.dtype, shared, is_right=False)
-        total, error = np.zeros(sums.shape), np.zeros(n)
+        left = kernel.side(rows, self.dtype, shared, is_right=False)
+        total, error = np.zeros((sums.shape[0], len(self._A), n)), np.zeros(n)
         for tile in self.expansion.tiles(self.dtype):
             values = self._buffer[: n * (tile.stop - tile.start)].reshape(n, -1)
-            if not kernel._join(left, tile.side, values, shared):
+            if not kernel.join(left, tile.side, values, shared):
                 return False
             if self.is_rough and (relative := kernel._float32_error(left, tile.side)) is not None:
                 error = np.maximum(error, relative)
@@ -229,9 +238,9 @@ class _Adder:
             bound = 1.02 * (error + 0.5 * EPS32 * (sum_error(TILE_COLUMNS) + 2))
             if bound.max() > MAX_BOUND:
                 return False
-            total[:, -1] *= bound
-            total[:, -1] += SMALLEST32 * self.expansion.Z.shape[0]
-        np.multiply(total, self.scale, out=sums)
+            total[:, -1] += SMALLEST32 * self.expansion.Z.shape[0] / bound
+            sums[:, -1] = bound
+        np.multiply(total, self.scale, out=sums[:, : len(self._A)])
         return True
 
 

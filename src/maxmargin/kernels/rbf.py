@@ -99,15 +99,15 @@ class RBF(Kernel):
         return True
 
     def _fill(self, X: Matrix, Z: Matrix, out: Block, shared: Any) -> None:
-        if not self._join(*self._sides(X, Z, out.dtype, shared), out, shared):  # float32 would be too coarse
+        if not self.join(*self._sides(X, Z, out.dtype, shared), out, shared):  # float32 would be too coarse
             wide = np.empty(out.shape)
-            self._join(*self._sides(X, Z, FLOAT64, shared), wide, shared)
+            self.join(*self._sides(X, Z, FLOAT64, shared), wide, shared)
             out[...] = wide
 
     def _sides(self, X: Matrix, Z: Matrix, dtype: np.dtype[Any], shift: Any) -> tuple["Side", "Side"]:
-        return self._side(X, dtype, shift, is_right=False), self._side(Z, dtype, shift, is_right=True)
+        return self.side(X, dtype, shift, is_right=False), self.side(Z, dtype, shift, is_right=True)
 
-    def _side(self, X: Matrix, dtype: np.dtype[Any], shared: Any, *, is_right: bool) -> "Side":
+    def side(self, X: Matrix, dtype: np.dtype[Any], shared: Any, *, is_right: bool) -> "Side":
         """Return the rows, those of a dense side shifted and with the two columns that make one product of it all."""
         gamma = float(self.gamma)
         if shared is None:
@@ -121,7 +121,21 @@ class RBF(Kernel):
             rows[:, -2], rows[:, -1] = -squares, 1
         return Side(rows, squares)
 
-    def _join(self, left: "Side", right: "Side", out: Block, shared: Any) -> bool:
+    def part(self, side: "Side", rows: Any) -> "Side":
+        """Return some rows of a side."""
+        return Side(side.rows[rows], side.squares[rows])
+
+    def turned(self, right: "Side") -> "Side":
+        """Return the left side of the rows of a right one."""
+        if is_sparse(right.rows):
+            return right
+        rows = right.rows.copy()
+        rows[:, :-2] *= 2 * float(self.gamma)
+        rows[:, -2], rows[:, -1] = right.rows[:, -1], 1
+        return Side(rows, right.squares)
+
+    def join(self, left: "Side", right: "Side", out: Block, shared: Any) -> bool:
+        """Fill one tile from its prepared sides; False where float32 is too coarse for it."""
         if out.dtype == FLOAT32 and (float(self.gamma) > MAX_FLOAT32_GAMMA or max(left.error, right.error) > 1):
             return False
         require_finite(left.squares, f"A squared norm for {self!r}")

@@ -13,6 +13,7 @@ from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate import Certificate, certify
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
+from maxmargin.core.scores import scores
 from maxmargin.core.solution import Solution, Status, TracePoint
 from maxmargin.core.workspace import DEFAULT_BYTES, Workspace
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
@@ -260,7 +261,7 @@ class _Run:
 
     def judge(self, candidate: Candidate) -> Certificate:
         """Certify a candidate and keep it if it is the best so far."""
-        self.scores = self.problem.decision(candidate.w, getattr(self.solver, "n_threads", 1))
+        self.scores = scores(self.problem, candidate, getattr(self.solver, "n_threads", 1))
         certificate = certify(self.problem, candidate, self.scores)
         if self.best is None or certificate.relative_gap < self.best_gap:
             self.best, self.certificate = candidate, certificate

@@ -21,70 +21,99 @@ from maxmargin.typing import Block, Floats, Indices, Matrix
 TILE_ROWS, TILE_COLUMNS = 512, 1024
 """One tile: its rows and columns at most."""
 
+SHIFT_ROWS = 1024
+"""So many rows, evenly spaced, tell the kernel where the data are."""
+
 DENSE_BYTES = 2**27
 """Sparse data that are no larger than this as dense float32 are made dense: a matrix product is faster."""
 
 
 class KernelColumns:
-    """The kernel between any samples and the active ones, in float32 or float64.
+    """The kernel between active samples, in float32 or float64; samples are numbered by their position among the active ones.
 
-    Memory: a float32 copy of dense data (centred, which the RBF kernel does not see), a copy of the active rows, a tile for
-    each thread.
+    Memory: a copy of the active rows in this precision, a tile for each thread.
     """
 
     def __init__(self, problem: Problem, dtype: Any, n_threads: int) -> None:
         self.kernel, self.dtype, self.n_threads = problem.kernel, np.dtype(dtype), n_threads
         self.X, self.rows = _prepared(problem, self.dtype)
-        self.active: Indices = np.arange(problem.n)
-        self.right: Matrix = np.empty(0)
+        self.shared = self.kernel.shared_by(self.X[self._row(np.arange(0, problem.n, -(-problem.n // SHIFT_ROWS)))])
+        self.active: Indices = np.empty(0, dtype=np.intp)
+        self.right: Any = None
+        self.columns: list[Any] = []
         self.tiles = [np.empty(0, dtype=self.dtype)] * n_threads
+        self.space: Block = np.empty(0, dtype=self.dtype)
         self.values = 0
 
-    def restrict(self, active: Indices) -> None:
-        """Let the columns be these samples."""
-        self.active = active
-        everything = self.rows is None and len(active) == self.X.shape[0]
-        self.right = self.kernel.reference(self.X, None if everything else self._row(active))
+    def begin(self, samples: Indices) -> None:
+        """Let these samples be the active ones."""
+        everything = self.rows is None and len(samples) == self.X.shape[0]
+        rows = self.kernel.reference(self.X, None if everything else self._row(samples))
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            self._hold(samples, self.kernel.side(rows, self.dtype, self.shared, is_right=True))
 
-    def block(self, samples: Indices, others: Indices) -> Block:
-        """K[samples, others] as a new array; `others` are positions among the active samples."""
-        out = np.empty((len(samples), len(others)), dtype=self.dtype)
-        left, right = self._left(samples), self.right[others]
+    def restrict(self, kept: Indices) -> None:
+        """Keep only these of the active samples."""
+        self._hold(self.active[kept], self.kernel.part(self.right, kept))
+
+    def _hold(self, samples: Indices, right: Any) -> None:
+        self.active, self.right = samples, right
+        starts = range(0, len(samples), TILE_COLUMNS)
+        self.columns = [self.kernel.part(right, slice(start, start + TILE_COLUMNS)) for start in starts]
+
+    def block(self, some: Indices, others: Indices) -> Block:
+        """K[some, others], until the next call overwrites it."""
+        if self.space.size < len(some) * len(others):
+            self.space = np.empty(len(some) * len(others), dtype=self.dtype)
+        out = self.space[: len(some) * len(others)].reshape(len(some), len(others))
+        left, right = self._left(some), self.kernel.part(self.right, others)
         self.values += out.size
-        starts = range(0, len(samples), TILE_ROWS)
 
         def fill(start: int, thread: int) -> None:
             at = slice(start, start + TILE_ROWS)
-            self.kernel.block(left[at], right, out[at], dtype=self.dtype)
+            self._fill(self.kernel.part(left, at), right, out[at], some[at], others)
 
-        self._share(starts, fill)
+        self._share(range(0, len(some), TILE_ROWS), fill)
         return out
 
-    def add(self, samples: Indices, weights: Floats, out: Floats, store: Block, slots: Indices) -> None:
-        """out += weights @ K[samples, active]; row r is also kept in store[slots[r]] where slots[r] ≥ 0."""
+    def add(self, some: Indices, weights: Floats, out: Floats, store: Block, slots: Indices) -> None:
+        """out += weights @ K[some, active]; row r is also kept in store[slots[r]] where slots[r] ≥ 0."""
         from maxmargin._loops.smo import add_rows
 
         m = len(self.active)
-        self.values += len(samples) * m
-        chunks = [slice(s, s + TILE_ROWS) for s in range(0, len(samples), TILE_ROWS)]
-        lefts = [self._left(samples[at]) for at in chunks]
-
+        self.values += len(some) * m
+        chunks = [slice(s, s + TILE_ROWS) for s in range(0, len(some), TILE_ROWS)]
+        lefts = [self._left(some[at]) for at in chunks]
         if not self.tiles[0].size:
             self.tiles = [np.empty(TILE_ROWS * TILE_COLUMNS, dtype=self.dtype) for _ in self.tiles]
 
         def fill(start: int, thread: int) -> None:
             stop = min(start + TILE_COLUMNS, m)
-            right = self.right[start:stop]
+            right, others = self.columns[start // TILE_COLUMNS], np.arange(start, stop)
             for at, left in zip(chunks, lefts, strict=True):
                 # contiguous, as compiled loops make vectors of nothing else
-                tile = self.tiles[thread][: left.shape[0] * (stop - start)].reshape(left.shape[0], -1)
-                self.kernel.block(left, right, tile, dtype=self.dtype)
+                tile = self.tiles[thread][: len(some[at]) * (stop - start)].reshape(len(some[at]), -1)
+                self._fill(left, right, tile, some[at], others)
                 add_rows(tile, np.arange(len(tile)), weights[at], out[start:stop], 0, stop - start)
                 kept = np.flatnonzero(slots[at] >= 0)
                 if len(kept):
                     store[slots[at][kept], start:stop] = tile[kept]
 
         self._share(range(0, m, TILE_COLUMNS), fill)
+
+    def _fill(self, left: Any, right: Any, tile: Block, some: Indices, others: Indices) -> None:
+        """One tile; by the kernel's own care where this precision is too coarse."""
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            if self.kernel.join(left, right, tile, self.shared):
+                return
+        rows, columns = self._row(self.active[some]), self._row(self.active[others])
+        self.kernel.block(self.X[rows], self.kernel.reference(self.X, columns), tile, dtype=self.dtype)
+
+    def _left(self, some: Indices) -> Any:
+        if self.kernel.sees_values_only:
+            return self.kernel.turned(self.kernel.part(self.right, some))
+        rows = self.X[self._row(self.active[some])]
+        return self.kernel.side(rows, self.dtype, self.shared, is_right=False)
 
     def _share(self, starts: range, work: Callable[[int, int], None]) -> None:
         """Do the work of all starts, every n_threads-th on the same thread."""
@@ -94,9 +123,6 @@ class KernelColumns:
                 work(start, thread)
 
         together([partial(part, k) for k in range(min(self.n_threads, len(starts)))], self.n_threads)
-
-    def _left(self, samples: Indices) -> Matrix:
-        return self.X[self._row(samples)]
 
     def _row(self, samples: Indices) -> Indices:
         return samples if self.rows is None else self.rows[samples]
@@ -111,10 +137,9 @@ def precision_for(problem: Problem, tol: float, is_small: bool) -> Any:
 def _prepared(problem: Problem, dtype: np.dtype[Any]) -> tuple[Matrix, Indices | None]:
     """The data as the tiles like them best, and which of their rows are the samples."""
     X, rows = problem.X, problem.rows
-    if dtype != np.float32 or not isinstance(problem.kernel, RBF):
+    if dtype != np.float32 or not problem.kernel.sees_values_only or not sp.issparse(X):
         return X, rows
-    if sp.issparse(X):
-        if 4 * X.shape[0] * X.shape[1] > DENSE_BYTES or X.nnz < 0.02 * X.shape[0] * X.shape[1]:
-            return X, rows
-        return X.astype(np.float32).toarray(), rows
-    return np.subtract(X, X.mean(axis=0, dtype=np.float64), dtype=np.float64).astype(np.float32), rows
+    size = X.shape[0] * X.shape[1]
+    if 4 * size > DENSE_BYTES or X.nnz < 0.02 * size:
+        return X, rows
+    return X.astype(np.float32).toarray(), rows

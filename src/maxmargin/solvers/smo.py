@@ -93,6 +93,9 @@ class _State:
     cache: RowCache | None = None
     working: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     K: Block = field(default_factory=lambda: np.empty((0, 0)))
+    spare: Block = field(
+        default_factory=lambda: np.empty((0, 0))
+    )  # of K's size: fresh memory costs more than its values
     has_whole: bool = False
     rounds: int = 0
     last_shrink: int = 0
@@ -213,7 +216,7 @@ class SMO(Solver):
         state.active = all_of.restrict(samples)
         state.working, state.last_shrink, state.has_whole = np.empty(0, dtype=np.intp), state.rounds, False
         if state.columns is not None and state.cache is not None:
-            state.columns.restrict(samples)
+            state.columns.begin(samples)
             state.cache.clear(len(samples))
 
     def _prepare(self, state: _State, tol: float) -> None:
@@ -223,7 +226,7 @@ class SMO(Solver):
         dtype = np.float64 if state.is_exact else precision_for(state.problem, tol, is_small)
         state.is_exact = dtype == np.float64
         state.columns = KernelColumns(state.problem, dtype, self.n_threads)
-        state.columns.restrict(samples)
+        state.columns.begin(samples)
         worth = min(state.max_bytes // 2, BYTES_PER_FEATURE * max(64, state.problem.X.shape[1]))
         state.cache = RowCache(len(samples), dtype, 0 if is_small else worth)
         state.working, state.has_whole = np.empty(0, dtype=np.intp), False
@@ -249,17 +252,20 @@ class SMO(Solver):
         state.dual -= 0.5 * float(moves @ (g_before + active.g[at]))
 
     def _block(self, state: _State, last: Indices, K: Block, stay: int) -> Block:
-        """K of the working set, padded to whole chunks; what the last one had in common with it is copied."""
+        """K of the working set, padded to whole chunks; what the last one, K, had in common with it is copied."""
         assert state.columns is not None
         active, at = state.active, state.working
         size = len(at)
-        out = np.zeros((-(-size // CHUNK) * CHUNK,) * 2, dtype=state.columns.dtype)
+        shape = (-(-size // CHUNK) * CHUNK,) * 2
+        fits = state.spare.shape == shape and state.spare.dtype == state.columns.dtype
+        out, state.spare = state.spare if fits else np.empty(shape, dtype=state.columns.dtype), K
+        out[size:], out[:, size:] = 0.0, 0.0
         if stay:
             position = np.zeros(len(active.samples), dtype=np.intp)
             position[last] = np.arange(len(last))
             old = position[at[:stay]]
             out[:stay, :stay] = K[np.ix_(old, old)]
-        fresh = state.columns.block(active.samples[at[stay:]], at)
+        fresh = state.columns.block(at[stay:], at)
         fresh += fresh.dtype.type(state.problem.bias.scale**2)
         out[stay:size, :size] = fresh
         out[:stay, stay:size] = fresh[:, :stay].T
@@ -288,7 +294,7 @@ class SMO(Solver):
         is_free = (active.beta[missing] > active.lo[missing]) & (active.beta[missing] < active.hi[missing])
         places = np.full(len(missing), -1)
         places[is_free] = cache.reserve(missing[is_free])
-        state.columns.add(active.samples[missing], moves[~found], active.g, cache.rows, places)
+        state.columns.add(missing, moves[~found], active.g, cache.rows, places)
         active.g[who] += active.delta[who] * moves
         active.g += state.problem.bias.scale**2 * float(moves.sum())
 
@@ -378,5 +384,5 @@ def _shrink(state: _State) -> None:
     state.working, state.has_whole = position[state.working], False
     state.active = active.restrict(kept)
     if state.columns is not None and state.cache is not None:
-        state.columns.restrict(state.active.samples)
+        state.columns.restrict(kept)
         state.cache.restrict(kept)

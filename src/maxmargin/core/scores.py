@@ -1,0 +1,68 @@
+"""The scores that a certificate needs, as exact as it needs them.
+
+The gap is a sum over samples (MATH: P − D = Σ_j residual_j + ½‖w − w(β)‖²). With the hinge, the residual
+
+    (c − α) max(0, m) + α max(0, −m),     m = 1 − y(f + b)
+
+is 0 whatever f is, as long as α = 0 and m < 0, or α = c and m > 0: most samples. So all f are computed in float32 with a bound of
+their error, and in float64 only those whose residual that could change. The values P and D then carry float32's errors of the
+others, some 1e-8 of them; their difference is not computed from them.
+
+The bound. f = Σ_j β_j k_j in float32 errs by Σ_j β_j k_j η_j with |η_j| ≤ η (see `Expansion`). Rounding errors of different terms
+are independent, so that by Hoeffding's inequality the sum exceeds λη(Σ β_j² k_j²)^½ ≤ λη(max|β| Σ|β_j| k_j)^½ with probability
+2 exp(−λ²/2); λ = 8. Measured errors are below a hundredth of that.
+"""
+
+import numpy as np
+
+from maxmargin.core.candidate import Candidate
+from maxmargin.core.losses import Hinge
+from maxmargin.core.problem import Problem
+from maxmargin.typing import Floats
+
+MANY_VALUES = 1e7
+"""Kernel values up to which float64 costs nothing worth mentioning."""
+
+CONFIDENCE = 8.0
+"""λ above: one sum in 10¹³ may err by more."""
+
+NEGLIGIBLE = 1e-10
+"""What float32 may change the gap by, as a share of the objective."""
+
+
+def scores(problem: Problem, candidate: Candidate, n_threads: int = 1) -> Floats:
+    """f_j = ⟨w, φ(x_j)⟩ for each sample; in float64 wherever the gap depends on more than its rough size.
+
+    Cost: O(nnz), or n × (support vectors) kernel values. The same bits for any number of threads.
+    """
+    used = np.flatnonzero(candidate.w)
+    is_large = not problem.is_linear and problem.n * len(used) > MANY_VALUES
+    if not is_large or not isinstance(problem.loss, Hinge) or problem.is_hard:
+        return problem.decision(candidate.w, n_threads)
+    expansion = problem.expansion(used, candidate.w[used])
+    if not expansion.has_bound:
+        return problem.decision(candidate.w, n_threads)
+    largest = float(np.abs(candidate.w).max())
+    f, error = np.empty(problem.n), np.empty(problem.n)
+    for at, rows in problem.pieces():
+        rough = expansion.rough(rows, n_threads)
+        f[at] = rough.sums[0, 0]
+        error[at] = CONFIDENCE * rough.relative[0] * np.sqrt(largest * rough.sizes[0])
+    again = _open_samples(problem, candidate, f, error)
+    if 2 * np.count_nonzero(again) > problem.n:
+        return problem.decision(candidate.w, n_threads)
+    for at, rows in problem.pieces():
+        here = np.flatnonzero(again[at])
+        f[np.arange(problem.n)[at][here]] = expansion(rows[here], n_threads, np.float64)[0, 0]
+    return f
+
+
+def _open_samples(problem: Problem, candidate: Candidate, f: Floats, error: Floats) -> Floats:
+    """Whose residual the errors could change, or who may be the closest sample."""
+    m = 1.0 - problem.y * (f + candidate.b)
+    alpha = np.abs(candidate.beta)
+    rest = problem.cost - alpha
+    weight = np.where(m > error, rest, np.where(m < -error, alpha, np.maximum(rest, alpha)))
+    size = float((problem.cost * np.maximum(m, 0.0)).sum()) + 0.5 * abs(float(candidate.w @ f))
+    may_be_closest = m + error >= (m - error).max()
+    return np.asarray((weight * error > NEGLIGIBLE * size / problem.n) | may_be_closest)
