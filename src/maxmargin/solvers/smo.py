@@ -30,12 +30,13 @@ from maxmargin.solvers.kernel_columns import KernelColumns, precision_for
 from maxmargin.solvers.refine import refine
 from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.row_cache import RowCache
-from maxmargin.solvers.working_set import CHUNK, choose, size_for
+from maxmargin.solvers.working_set import CHUNK, FEW, SIZE, choose, size_for
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices
 
-SHARE = 0.1
-"""A working set is solved until its violation is this share of what it was."""
+SHARE, FINE_SHARE = 0.1, 0.03
+"""A working set is solved until its violation is this share of what it was; a small one further, as its steps cost less than
+a round does."""
 
 INNER_WORK = 4e7
 """Entries that the pairs of one round may pass over: about 50 ms."""
@@ -202,7 +203,7 @@ class SMO(Solver):
         self._restart(state, state.judged.beta, scores, state.problem.present)
         if state.claims > 1 and not state.is_exact:
             state.is_exact, state.columns = True, None
-        if len(state.active.samples) > size_for(len(state.active.samples), *_room(state)):
+        if len(state.active.samples) > _working_size(state):
             _estimate(state)
             _shrink(state)
 
@@ -222,7 +223,7 @@ class SMO(Solver):
     def _prepare(self, state: _State, tol: float) -> None:
         """Choose the precision, and plan the memory: a quarter for the block, half for rows, as tiles and vectors need some."""
         samples = state.active.samples
-        is_small = size_for(len(samples), state.max_bytes // 4, 8) == len(samples)
+        is_small = len(samples) <= FEW
         dtype = np.float64 if state.is_exact else precision_for(state.problem, tol, is_small)
         state.is_exact = dtype == np.float64
         state.columns = KernelColumns(state.problem, dtype, self.n_threads)
@@ -235,7 +236,7 @@ class SMO(Solver):
         """Choose a working set, solve it, and carry its moves into the gradient."""
         active = state.active
         count = len(active.samples)
-        size = size_for(count, *_room(state))
+        size = _working_size(state)
         is_whole = size == count
         if not (is_whole and state.has_whole):
             last, K = state.working, state.K
@@ -312,9 +313,11 @@ class SMO(Solver):
         return Progress(state.gap, is_final=state.successor is None, candidate=left_behind)
 
 
-def _room(state: _State) -> tuple[int, int]:
-    """Bytes that a block may take, and the size of its values."""
-    return state.max_bytes // 4, 8 if state.columns is None else state.columns.dtype.itemsize
+def _working_size(state: _State) -> int:
+    """How many samples the next working set has; its block may take a quarter of the memory."""
+    active = state.active
+    itemsize = 8 if state.columns is None else state.columns.dtype.itemsize
+    return size_for(len(active.samples), int(np.count_nonzero(active.beta)), state.max_bytes // 4, itemsize)
 
 
 def _solve_block(state: _State) -> Floats:
@@ -338,7 +341,7 @@ def _solve_block(state: _State) -> Floats:
         fall,
         np.zeros_like(g),
         8.0 * eps,
-        SHARE,
+        SHARE if size >= SIZE else FINE_SHARE,
         4.0 * eps * float(np.abs(g).max()),
         min(INNER_STEPS * len(K), int(INNER_WORK / len(K))),
         np.zeros(3),
@@ -365,7 +368,7 @@ def _shrink(state: _State) -> None:
     """Leave out the samples that sit on a bound, further from the margin than any violation reaches."""
     active = state.active
     state.last_shrink = state.rounds
-    if len(active.samples) <= size_for(len(active.samples), *_room(state)):
+    if len(active.samples) <= _working_size(state):
         return
     F = active.g + active.y - active.delta * active.beta + state.b
     inside = 1.0 - active.y * F
