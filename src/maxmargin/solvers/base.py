@@ -120,6 +120,11 @@ class Solver(ABC):
         """How the registry and `solver_` call it."""
         return type(self).__name__
 
+    @property
+    def accuracy(self) -> float:
+        """The smallest relative gap that it makes sense to ask for: 0 where only rounding ends the progress."""
+        return 0.0
+
     def route(self, state: Any) -> str:
         """Its name, and those of the solvers that it handed the problem over to."""
         successor = getattr(state, "successor", None)

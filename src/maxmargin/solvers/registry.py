@@ -9,7 +9,9 @@ from maxmargin.solvers.base import Solver
 from maxmargin.solvers.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.pegasos import Pegasos
 from maxmargin.solvers.proximal_newton import ProximalNewton
+from maxmargin.solvers.subgradient import Subgradient
 
 SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
     {
@@ -17,6 +19,8 @@ SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
         "constraint_generation": ConstraintGeneration,
         "dual_cd": DualCD,
         "proximal_newton": ProximalNewton,
+        "pegasos": Pegasos,
+        "subgradient": Subgradient,
     }
 )
 

@@ -1,0 +1,206 @@
+"""The iterates of stochastic subgradient descent, and their means, over rows or over a kernel.
+
+    w_t = scale · v_t / (λτ),    τ = t for SGD, t − 1 for Pegasos
+
+v is the sum of the violators that were met (signed, weighted). The mean of the iterates is read off two vectors; see the loops.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from maxmargin.solvers.gram import Gram
+from maxmargin.solvers.rows import Rows
+from maxmargin.typing import Floats, Indices
+
+T, MASS, LOSS, SCALE, SQUARE = range(5)
+"""The numbers that a run carries along, by position."""
+
+FINE = 1e-3
+"""A scale below this costs the sums their digits."""
+
+AVERAGES = (False, True, "tail")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which algorithm: λ, the offset of τ from t (0 SGD, −1 Pegasos), the batch, the ball to stay in, which mean to keep."""
+
+    lam: float
+    offset: int = -1
+    batch: int = 1
+    radius: float = np.inf
+    average: Any = False
+
+
+@dataclass
+class Iterates:
+    """v, its lazy sum u, and what of the mean is settled.
+
+    The steps 1, 2, 4, 8, … are *marks*. The tail begins at the last mark but one: it holds the last half of all iterates at
+    least, three quarters at most.
+    """
+
+    rule: Rule
+    v: Floats
+    u: Floats
+    numbers: Floats
+    settled: Floats
+    folded: Floats
+    n_settled: int = 0
+    mark: int = 1
+    last_mark: int = 0
+    v_at: list[Floats] = field(default_factory=list)
+
+    @classmethod
+    def start(cls, rule: Rule, size: int) -> "Iterates":
+        """w = 0."""
+        numbers = np.array([0.0, 0.0, 0.0, 1.0, 0.0])
+        zero = np.zeros(size)
+        return cls(rule, zero.copy(), zero.copy(), numbers, zero, zero, v_at=[zero, zero])
+
+    @classmethod
+    def resume(cls, rule: Rule, w: Floats, t: int) -> "Iterates":
+        """As if t steps had led to the weights w; means begin here."""
+        new = cls.start(rule, len(w))
+        new.numbers[T] = t
+        new.v[:] = w * rule.lam * max(t + 1 + rule.offset, 0)
+        new.numbers[SQUARE] = float(new.v @ new.v)
+        new.last_mark = t
+        new.mark = 1 << t.bit_length()
+        new.v_at = [new.v.copy(), new.v.copy()]
+        return new
+
+    @property
+    def t(self) -> int:
+        """Steps made."""
+        return int(self.numbers[T])
+
+    @property
+    def until_mark(self) -> int:
+        """Steps to the next mark."""
+        return self.mark - self.t
+
+    def pass_mark(self) -> bool:
+        """At a mark, settle the mean so far and begin a new part; True where that was so."""
+        if self.t < self.mark:
+            return False
+        part, length = self._part(), self.t - self.last_mark
+        if self.rule.average == "tail":
+            self.settled, self.n_settled = part, length
+        else:
+            self.settled, self.n_settled = self.settled + part, self.n_settled + length
+        self._empty()
+        self.folded = np.zeros_like(self.v)
+        self.v_at = [self.v_at[1], self.v * self.numbers[SCALE]]
+        self.last_mark, self.mark = self.t, 2 * self.mark
+        return True
+
+    def fold(self) -> float:
+        """Multiply a small scale into v; what v was multiplied by."""
+        scale = float(self.numbers[SCALE])
+        if scale >= FINE:
+            return 1.0
+        self.folded = self._part()
+        self._empty()
+        self.v *= scale
+        self.numbers[SQUARE] = float(self.numbers[SQUARE]) * scale**2
+        self.numbers[SCALE] = 1.0
+        return scale
+
+    def last(self) -> Floats:
+        """The iterate after the last step."""
+        tau = self.t + 1 + self.rule.offset
+        return np.asarray(self.v * (self.numbers[SCALE] / (self.rule.lam * tau))) if tau > 0 else np.zeros_like(self.v)
+
+    def output(self) -> Floats:
+        """The last iterate, or the mean of all iterates that steps were made from, or of their tail."""
+        if self.rule.average is False or self.t == 0:
+            return self.last()
+        return np.asarray((self.settled + self._part()) / (self.n_settled + self.t - self.last_mark))
+
+    def recent_violators(self) -> Floats:
+        """The mean violator since the last mark but one, over λ: near w(β) of the shares since then."""
+        begun = self.last_mark // 2
+        return np.asarray((self.v * self.numbers[SCALE] - self.v_at[0]) / (self.rule.lam * max(self.t - begun, 1)))
+
+    def _part(self) -> Floats:
+        """The sum of the iterates since the last mark."""
+        return np.asarray(self.folded + self.v * self.numbers[MASS] - self.u)
+
+    def _empty(self) -> None:
+        self.u[:] = 0.0
+        self.numbers[MASS] = 0.0
+
+
+@dataclass
+class Counts:
+    """How often each sample was drawn and violated its margin: in all, and since the last mark but one."""
+
+    draws: Indices
+    violations: Indices
+    at_marks: list[tuple[Indices, Indices]]
+
+    @classmethod
+    def none(cls, n: int) -> "Counts":
+        """Nothing has been drawn."""
+        zero = np.zeros(n, dtype=np.int64)
+        return cls(zero.copy(), zero.copy(), [(zero, zero), (zero, zero)])
+
+    def pass_mark(self) -> None:
+        """Remember where this mark stood."""
+        self.at_marks = [self.at_marks[1], (self.draws.copy(), self.violations.copy())]
+
+    def shares(self) -> Floats:
+        """Violations over draws, since the last mark but one; over all draws where a sample had none since; 0 without any."""
+        draws, violations = self.draws - self.at_marks[0][0], self.violations - self.at_marks[0][1]
+        is_old = draws == 0
+        draws[is_old], violations[is_old] = self.draws[is_old], self.violations[is_old]
+        return np.asarray(np.divide(violations, draws, out=np.zeros(len(draws)), where=draws > 0))
+
+
+def step_rows(
+    iterates: Iterates, counts: Counts, rows: Rows, y: Floats, weight: Floats, s: float, visits: Indices
+) -> None:
+    """Step through the visits to some rows."""
+    from maxmargin._loops.pegasos import steps_csr, steps_dense
+
+    steps, rule = (steps_csr if rows.is_sparse else steps_dense), iterates.rule
+    flags = np.empty(rule.batch, dtype=np.bool_)
+    done = 0
+    while done < len(visits):
+        done += steps(
+            *rows.arrays, y, weight, s, visits[done : done + iterates.until_mark * rule.batch],
+            rule.batch, rule.lam, rule.offset, rule.radius,
+            iterates.v, iterates.u, iterates.numbers, counts.draws, counts.violations, flags,
+        )  # fmt: skip
+        if iterates.pass_mark():
+            counts.pass_mark()
+        iterates.fold()
+
+
+def step_gram(
+    iterates: Iterates, counts: Counts, gram: Gram, y: Floats, weight: Floats, scores: Floats, visits: Indices
+) -> None:
+    """Step through the visits with a kernel, and bring the scores ⟨v, φ̃_j⟩ of all samples up to date.
+
+    The Gram matrix of the visits decides who violates; only violators' rows of K are needed then.
+    """
+    from maxmargin._loops.pegasos import steps_gram
+
+    rule = iterates.rule
+    flags = np.empty(rule.batch, dtype=np.bool_)
+    G, before, local, done = gram.block(visits), iterates.v.copy(), scores[visits], 0
+    while done < len(visits):
+        done = steps_gram(
+            G, y, weight, visits, done, min(done + iterates.until_mark * rule.batch, len(visits)), local,
+            rule.batch, rule.lam, rule.offset, rule.radius,
+            iterates.v, iterates.u, iterates.numbers, counts.draws, counts.violations, flags,
+        )  # fmt: skip
+        if iterates.pass_mark():
+            counts.pass_mark()
+        scale = iterates.fold()
+        for scores_of_v in (before, local, scores):
+            scores_of_v *= scale
+    scores += gram.scores(iterates.v - before)

@@ -1,0 +1,62 @@
+"""The order in which samples are visited: a permutation an epoch, independent draws, or as they come."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maxmargin.typing import Indices
+
+MANY_VALUES = 2_000_000
+"""Data of more stored values leave the fast memory: then neighbours are visited together."""
+
+CHUNK_VALUES, CHUNK_ROWS = 1000, 20
+"""Neighbours that are visited together in large data: so many stored values, but no more rows."""
+
+KINDS = ("permuted", "uniform", "given")
+
+
+@dataclass
+class Visits:
+    """Epoch after epoch, the samples to visit; the same seed gives the same visits.
+
+    "permuted" puts all samples into a fresh random order; of large data (more than 2 million stored values) up to 20 neighbours
+    stay together, as memory is read fastest in order. "uniform" draws with replacement. "given" keeps the order of the samples.
+
+    Examples
+    --------
+    >>> visits = Visits.of(np.arange(4), "given", seed=0)
+    >>> visits.epoch()
+    array([0, 1, 2, 3])
+    >>> sorted(Visits.of(np.arange(4), "permuted", seed=0).epoch().tolist())
+    [0, 1, 2, 3]
+    """
+
+    samples: Indices
+    kind: str
+    chunk: int
+    state: Any
+
+    @classmethod
+    def of(cls, samples: Indices, kind: str, seed: int, n_values: int = 0) -> "Visits":
+        """Visits of some samples, of data with so many stored values."""
+        chunk = 1
+        if n_values > MANY_VALUES:
+            chunk = min(max(1, CHUNK_VALUES * len(samples) // n_values), CHUNK_ROWS)
+        state = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
+        return cls(samples.astype(np.int64), kind, chunk, state)
+
+    def epoch(self) -> Indices:
+        """As many visits as there are samples."""
+        if self.kind == "given":
+            return self.samples
+        out = np.empty_like(self.samples)
+        if self.kind == "uniform":
+            from maxmargin._loops.pegasos import draw_with_replacement
+
+            draw_with_replacement(self.samples, self.state, out)
+        else:
+            from maxmargin._loops.dual_cd import shuffle
+
+            shuffle(self.samples, len(self.samples), self.chunk, self.state, out)
+        return out
