@@ -20,11 +20,21 @@ if TYPE_CHECKING:
         NotSupportedError,
         UndecidedError,
     )
-    from maxmargin.estimators import ConvergenceWarning, HardMarginSVC, LinearSVC, certify, separability
+    from maxmargin.estimators import (
+        ConvergenceWarning,
+        HardMarginSVC,
+        LinearSVC,
+        PegasosSVC,
+        Perceptron,
+        certify,
+        separability,
+    )
 
 _HOME = {
     "HardMarginSVC": "estimators",
     "LinearSVC": "estimators",
+    "PegasosSVC": "estimators",
+    "Perceptron": "estimators",
     "certify": "estimators",
     "separability": "estimators",
     "ConvergenceWarning": "estimators",
@@ -57,6 +67,8 @@ __all__ = [
     "NotSeparable",
     "NotSeparableError",
     "NotSupportedError",
+    "PegasosSVC",
+    "Perceptron",
     "Problem",
     "Regularization",
     "Separable",

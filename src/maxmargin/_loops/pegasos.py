@@ -2,9 +2,9 @@
 
     min_w  (λ/2)‖w‖² + mean_j weight_j max(0, 1 − y_j⟨w, x̃_j⟩)
 
-x̃_j is x_j with a constant feature s behind it (s = 0: none). Before step t the iterate is w = scale · v / (λτ), with τ = t for SGD
-(Shalev-Shwartz & Ben-David, section 15.5) and τ = t − 1 for Pegasos; at τ = 0 it is 0. A step looks at a batch of visits and adds
-their violations to v: O(non-zeros of its rows). So does the sum of the iterates,
+x̃_j is x_j with a constant feature s behind it (s = 0: none). Before step t the iterate is w = scale · v / (λτ), with τ = t for
+SGD (Shalev-Shwartz & Ben-David, section 15.5) and τ = t − 1 for Pegasos; at τ = 0 it is 0. A step looks at a batch of visits and
+adds their violations to v: O(non-zeros of its rows). So does the sum of the iterates,
 
     Σ_t m_t v_t = M v − u,    m_t = scale / (λτ),    M = Σ_t m_t,    u = Σ_t M_t (v_{t+1} − v_t)
 

@@ -4,5 +4,7 @@ from maxmargin.estimators.convergence import ConvergenceWarning
 from maxmargin.estimators.hard_margin import HardMarginSVC
 from maxmargin.estimators.inspect import certify, separability
 from maxmargin.estimators.linear import LinearSVC
+from maxmargin.estimators.pegasos import PegasosSVC
+from maxmargin.estimators.perceptron import Perceptron
 
-__all__ = ["ConvergenceWarning", "HardMarginSVC", "LinearSVC", "certify", "separability"]
+__all__ = ["ConvergenceWarning", "HardMarginSVC", "LinearSVC", "PegasosSVC", "Perceptron", "certify", "separability"]

@@ -122,7 +122,7 @@ class Solver(ABC):
 
     @property
     def accuracy(self) -> float:
-        """The smallest relative gap that it makes sense to ask for: 0 where only rounding ends the progress."""
+        """The smallest relative gap to ask for on any problem it accepts: 0 where only rounding ends the progress."""
         return 0.0
 
     def route(self, state: Any) -> str:

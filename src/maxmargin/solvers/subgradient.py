@@ -42,8 +42,8 @@ class _State:
 class Subgradient(Solver):
     """Subgradient descent: for teaching; every step looks at all samples.
 
-    *Use it when* you want to see what decreasing steps do, or what Pegasos saves. *Needs* the hinge, L2, finite costs, no bias or a
-    penalised one. *Costs* two passes over the data a step, for a gap that falls like 1/t at best; with a kernel n × (support
+    *Use it when* you want to see what decreasing steps do, or what Pegasos saves. *Needs* the hinge, L2, finite costs, no bias or
+    a penalised one. *Costs* two passes over the data a step, for a gap that falls like 1/t at best; with a kernel n × (support
     vectors) values a step. *Equivalent to* Pegasos with one batch of all samples, if the steps are 1/(λt).
 
     Parameters
@@ -69,7 +69,7 @@ class Subgradient(Solver):
 
     @property
     def accuracy(self) -> float:
-        """About 10 %: a further digit takes ten times as many steps, each of them over all samples."""
+        """10 % on any problem: a further digit takes ten times as many steps, each of them over all samples."""
         return 1e-1
 
     def accepts(self, problem: Problem) -> str | None:
