@@ -123,8 +123,8 @@ class Pegasos(Solver):
 
     @property
     def accuracy(self) -> float:
-        """5 % on any problem, 1 % on most: each further digit takes ten times as many steps."""
-        return 5e-2
+        """10 % on any problem, 1 % on most: each further digit takes ten times as many steps."""
+        return 1e-1
 
     def rule(self, lam: float, radius: float | None = None) -> Rule:
         """The algorithm for λ; the radius of the ball is 1/√λ unless it is given."""
