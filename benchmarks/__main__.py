@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from benchmarks.options import Options, parse_cases, parse_names
 
-SUITES = ("hard_margin", "linear", "linear_growth", "linear_memory")
+SUITES = ("hard_margin", "linear", "linear_growth", "linear_memory", "online")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -17,11 +17,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for suite in SUITES:
         command = commands.add_parser(suite)
         command.add_argument("--repeats", type=int, default=3, help="the median of so many runs is kept")
-        if suite != "hard_margin":
+        if suite not in ("hard_margin", "online"):
             command.add_argument(
                 "--cases", type=parse_cases, default=(), metavar="C:GAP,…", help="as in 1:1e-3,100:1e-6"
             )
-        if suite in ("linear", "linear_memory"):
+        if suite in ("linear", "linear_memory", "online"):
             command.add_argument("--data", type=parse_names, default=(), metavar="NAME,…")
         if suite == "linear":
             command.add_argument("--contenders", type=parse_names, default=(), metavar="NAME,…")

@@ -136,7 +136,7 @@ class Perceptron(OneVsRest):
         fit_intercept: bool = True,
         output: str = "last",
         margin: Any = None,
-        shuffle: bool = False,
+        shuffle: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -201,7 +201,7 @@ class Perceptron(OneVsRest):
         Examples
         --------
         >>> from maxmargin import Perceptron
-        >>> for step in Perceptron(fit_intercept=False).steps([[1.0], [-2.0]], [0, 1]):
+        >>> for step in Perceptron(fit_intercept=False, shuffle=False).steps([[1.0], [-2.0]], [0, 1]):
         ...     print(step.visit, step.sample, step.is_mistake, step.w)
         1 0 True [-1.]
         2 1 False [-1.]
