@@ -17,7 +17,7 @@ from maxmargin._loops.csr import dot_csr
 from maxmargin._loops.jit import loop
 
 # The numbers that a run carries along, by position: steps made, M, Σ of the losses met, scale, ‖v‖².
-T, MASS, LOSS, SCALE, SQUARE, N_NUMBERS = 0, 1, 2, 3, 4, 5
+T, MASS, LOSS, SCALE, SQUARE = 0, 1, 2, 3, 4
 
 NEVER = np.finfo(np.float64).tiny
 """The threshold at w = 0: every sample violates its margin there."""
@@ -33,137 +33,168 @@ def threshold_of(lam, tau):
 
 
 @loop
-def look(y, score, threshold, weight, numbers):
-    """Whether a sample of that score violates its margin; its loss is added up."""
-    z = y * score * numbers[SCALE]
-    if z < threshold:
-        numbers[LOSS] += weight * (1.0 - z / threshold)
-        return True
-    return False
+def sign(value):
+    """±1."""
+    return 1.0 if value > 0.0 else -1.0
 
 
 @loop
-def end_step(lam, offset, radius, numbers):
-    """Count the step, and shrink w into the ball of that radius."""
-    numbers[T] += 1
-    if radius < np.inf:
-        length = np.sqrt(max(numbers[SQUARE], 0.0)) * numbers[SCALE]
-        limit = radius * threshold_of(lam, numbers[T] + 1 + offset)
-        if length > limit:
-            numbers[SCALE] *= limit / length
+def shrink(lam, tau, radius, square, scale):
+    """The scale that keeps w = scale · v / (λτ) in the ball of that radius, given ‖v‖²."""
+    length, limit = np.sqrt(max(square, 0.0)) * scale, radius * threshold_of(lam, tau)
+    return scale * limit / length if length > limit else scale
+
+
+@loop
+def add_csr(indices, data, begin, end, g, later, v, u):
+    """v += g x and, unless that is nothing, u += later · x for one row."""
+    if later == 0.0:
+        for k in range(begin, end):
+            v[indices[k]] += g * data[k]
+    else:
+        for k in range(begin, end):
+            at = indices[k]
+            v[at] += g * data[k]
+            u[at] += later * data[k]
+
+
+@loop
+def growth_csr(indices, data, begin, end, g, v):
+    """‖v + g x‖² − ‖v‖² for one row."""
+    total = 0.0
+    for k in range(begin, end):
+        add = g * data[k]
+        total += add * (2.0 * v[indices[k]] + add)
+    return total
 
 
 @loop
 def steps_csr(
-    indptr, indices, data, y, weight, s, visits, batch, lam, offset, radius, v, u, numbers, draws, violations, flags
+    indptr, indices, data, signed, s, visits, batch, lam, offset, radius, averages, v, u, numbers, counts, flags
 ):
     """Step through the visits (row numbers of a CSR matrix), a batch at a time, and say how many were made.
 
-    `flags` has room for a batch.
+    Without `averages` M and u stay as they are. `signed` holds y_j weight_j, `counts` the draws and the violations of each
+    sample; `flags` has room for a batch.
     """
     last = v.shape[0] - 1
+    t, mass, loss, scale, square = numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE]
     start = 0
-    while start < visits.shape[0] and numbers[SCALE] >= FINE:
+    while start < visits.shape[0] and scale >= FINE:
         size = min(batch, visits.shape[0] - start)
-        tau = numbers[T] + 1 + offset
-        threshold = threshold_of(lam, tau)
-        if tau > 0:
-            numbers[MASS] += numbers[SCALE] / threshold
+        threshold = threshold_of(lam, t + 1 + offset)
+        if averages and threshold > NEVER:
+            mass += scale / threshold
         for i in range(size):
             j = visits[start + i]
-            score = dot_csr(indices, data, v, indptr[j], indptr[j + 1]) + s * v[last]
-            flags[i] = look(y[j], score, threshold, weight[j], numbers)
-            draws[j] += 1
+            z = sign(signed[j]) * scale * (dot_csr(indices, data, v, indptr[j], indptr[j + 1]) + s * v[last])
+            flags[i] = z < threshold
+            counts[j, 0] += 1
+            if flags[i]:
+                counts[j, 1] += 1
+                loss += abs(signed[j]) * (1.0 - z / threshold)
         for i in range(size):
             if flags[i]:
                 j = visits[start + i]
-                violations[j] += 1
-                g = y[j] * weight[j] / (size * numbers[SCALE])
-                later, grown = numbers[MASS] * g, 0.0
-                for k in range(indptr[j], indptr[j + 1]):
-                    at, add = indices[k], g * data[k]
-                    grown += add * (2.0 * v[at] + add)
-                    v[at] += add
-                    u[at] += later * data[k]
-                grown += g * s * (2.0 * v[last] + g * s)
+                g = signed[j] / (size * scale)
+                if radius < np.inf:
+                    square += growth_csr(indices, data, indptr[j], indptr[j + 1], g, v)
+                    square += g * s * (2.0 * v[last] + g * s)
+                add_csr(indices, data, indptr[j], indptr[j + 1], g, mass * g, v, u)
                 v[last] += g * s
-                u[last] += later * s
-                numbers[SQUARE] += grown
-        end_step(lam, offset, radius, numbers)
+                u[last] += mass * g * s
+        t += 1
         start += size
+        if radius < np.inf:
+            scale = shrink(lam, t + 1 + offset, radius, square, scale)
+    numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE] = t, mass, loss, scale, square
     return start
 
 
 @loop
-def steps_dense(X, y, weight, s, visits, batch, lam, offset, radius, v, u, numbers, draws, violations, flags):
+def steps_dense(X, signed, s, visits, batch, lam, offset, radius, averages, v, u, numbers, counts, flags):
     """The same for the rows of a dense matrix."""
     last = v.shape[0] - 1
+    t, mass, loss, scale, square = numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE]
     start = 0
-    while start < visits.shape[0] and numbers[SCALE] >= FINE:
+    while start < visits.shape[0] and scale >= FINE:
         size = min(batch, visits.shape[0] - start)
-        tau = numbers[T] + 1 + offset
-        threshold = threshold_of(lam, tau)
-        if tau > 0:
-            numbers[MASS] += numbers[SCALE] / threshold
+        threshold = threshold_of(lam, t + 1 + offset)
+        if averages and threshold > NEVER:
+            mass += scale / threshold
         for i in range(size):
             j = visits[start + i]
             score = s * v[last]
             for k in range(last):
                 score += v[k] * X[j, k]
-            flags[i] = look(y[j], score, threshold, weight[j], numbers)
-            draws[j] += 1
+            z = sign(signed[j]) * scale * score
+            flags[i] = z < threshold
+            counts[j, 0] += 1
+            if flags[i]:
+                counts[j, 1] += 1
+                loss += abs(signed[j]) * (1.0 - z / threshold)
         for i in range(size):
             if flags[i]:
                 j = visits[start + i]
-                violations[j] += 1
-                g = y[j] * weight[j] / (size * numbers[SCALE])
-                later, grown = numbers[MASS] * g, 0.0
+                g = signed[j] / (size * scale)
+                later = mass * g
+                if radius < np.inf:
+                    for k in range(last):
+                        square += g * X[j, k] * (2.0 * v[k] + g * X[j, k])
+                    square += g * s * (2.0 * v[last] + g * s)
                 for k in range(last):
-                    add = g * X[j, k]
-                    grown += add * (2.0 * v[k] + add)
-                    v[k] += add
-                    u[k] += later * X[j, k]
-                grown += g * s * (2.0 * v[last] + g * s)
+                    v[k] += g * X[j, k]
+                if later != 0.0:
+                    for k in range(last):
+                        u[k] += later * X[j, k]
                 v[last] += g * s
                 u[last] += later * s
-                numbers[SQUARE] += grown
-        end_step(lam, offset, radius, numbers)
+        t += 1
         start += size
+        if radius < np.inf:
+            scale = shrink(lam, t + 1 + offset, radius, square, scale)
+    numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE] = t, mass, loss, scale, square
     return start
 
 
 @loop
 def steps_gram(
-    G, y, weight, visits, begin, end, scores, batch, lam, offset, radius, v, u, numbers, draws, violations, flags
+    G, signed, visits, begin, end, scores, batch, lam, offset, radius, averages, v, u, numbers, counts, flags
 ):
     """The same with a kernel, for visits begin … end − 1; where the next one would be is returned.
 
     v and u hold coefficients of the samples, `scores` ⟨v, φ̃⟩ of all visits, later ones included, and G their Gram matrix.
     """
+    t, mass, loss, scale, square = numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE]
     start = begin
-    while start < end and numbers[SCALE] >= FINE:
+    while start < end and scale >= FINE:
         size = min(batch, end - start)
-        tau = numbers[T] + 1 + offset
-        threshold = threshold_of(lam, tau)
-        if tau > 0:
-            numbers[MASS] += numbers[SCALE] / threshold
+        threshold = threshold_of(lam, t + 1 + offset)
+        if averages and threshold > NEVER:
+            mass += scale / threshold
         for i in range(size):
             j = visits[start + i]
-            flags[i] = look(y[j], scores[start + i], threshold, weight[j], numbers)
-            draws[j] += 1
+            z = sign(signed[j]) * scale * scores[start + i]
+            flags[i] = z < threshold
+            counts[j, 0] += 1
+            if flags[i]:
+                counts[j, 1] += 1
+                loss += abs(signed[j]) * (1.0 - z / threshold)
         for i in range(size):
             if flags[i]:
                 at = start + i
                 j = visits[at]
-                violations[j] += 1
-                g = y[j] * weight[j] / (size * numbers[SCALE])
-                numbers[SQUARE] += g * (2.0 * scores[at] + g * G[at, at])
+                g = signed[j] / (size * scale)
+                square += g * (2.0 * scores[at] + g * G[at, at])
                 v[j] += g
-                u[j] += numbers[MASS] * g
+                u[j] += mass * g
                 for k in range(visits.shape[0]):
                     scores[k] += g * G[at, k]
-        end_step(lam, offset, radius, numbers)
+        t += 1
         start += size
+        if radius < np.inf:
+            scale = shrink(lam, t + 1 + offset, radius, square, scale)
+    numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE] = t, mass, loss, scale, square
     return start
 
 

@@ -59,7 +59,8 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         )
         check_classification_targets(y)
         check_magnitude(X)
-        classes, labels = np.unique(y, return_inverse=True)
+        classes = np.unique(y)
+        labels = np.searchsorted(classes, y)
         if len(classes) < 2:
             raise InvalidInputError(
                 f"A classifier needs samples of at least two classes, got 1 class: {classes.tolist()[0]!r}."

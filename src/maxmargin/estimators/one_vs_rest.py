@@ -36,16 +36,21 @@ class OneVsRest(Classifier):
         n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
         return [f"{name} against the rest" for name in self.classes_[:n_problems].tolist()]
 
-    def _store_vectors(self, X: Matrix, kernel: Kernel, vectors: Floats, biases: Floats, used: Indices) -> None:
-        """Keep the weights of a linear kernel, and the samples `used` with their coefficients of every other."""
+    def _store_vectors(
+        self, X: Matrix, kernel: Kernel, vectors: Floats, biases: Floats, used: Indices, *, keep: bool = False
+    ) -> None:
+        """Keep the weights of a linear kernel; of every other (or to `keep` them) the samples `used`, with coefficients."""
         self.kernel_ = kernel
         self.intercept_ = biases
         self.support_ = used.astype(np.int32)
-        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[used]
         self.shape_fit_ = X.shape
-        self._reference = kernel.reference(X, used)
-        self._weights = vectors if isinstance(kernel, Linear) else None
-        self._coefficients = None if isinstance(kernel, Linear) else vectors[:, used]
+        is_linear = isinstance(kernel, Linear)
+        self._weights = vectors if is_linear else None
+        self._coefficients = None if is_linear else vectors[:, used]
+        self.__dict__.pop("support_vectors_", None)
+        if keep or not is_linear:
+            self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[used]
+            self._reference = kernel.reference(X, used)
 
     @property
     def coef_(self) -> Floats:

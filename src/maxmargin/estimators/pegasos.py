@@ -71,11 +71,12 @@ class PegasosSVC(StreamLearner):
     degree, gamma, coef0
         The kernel's parameters, as in scikit-learn.
     method : {"pegasos", "sgd"}
-        Pegasos: a fresh permutation each epoch (of more than 2 million stored values up to 20 neighbours stay together). SGD:
+        Pegasos: a fresh permutation each epoch (of more than 100 000 stored values 4 neighbours stay together). SGD:
         uniform draws, and w = θ/(λt) where Pegasos has θ/(λ(t − 1)), as in Shalev-Shwartz & Ben-David, section 15.5, whose
         output is the mean of all iterates (``average=True``).
     average : {"tail", True, False}
-        The mean of the iterates since the last power of two of steps but one (of the last half at least); of all; the last one.
+        The mean of the last iterates (a quarter of them at least, about half at most, whatever their number), of all, or the
+        last one.
     n_epochs : int
         Epochs, at most.
     batch_size : int
@@ -110,8 +111,9 @@ class PegasosSVC(StreamLearner):
     certificate_, status_, solver_, trace_
         The proof, how the fit ended, which solver, its certified moments; tuples with `.worst` for more than two classes. A
         stream has none: its samples are gone.
-    support_, support_vectors_, dual_coef_
-        The samples with a dual variable, and these: shares of violations times the cost, signed.
+    support_, dual_coef_
+        The samples with a dual variable, and these: shares of violations times the cost, signed. With a kernel also
+        `support_vectors_`.
 
     Notes
     -----

@@ -263,7 +263,7 @@ class Perceptron(OneVsRest):
         used = np.flatnonzero(counts.any(axis=0))
         eta, is_binary = float(self.eta), len(runs) == 1
         vectors = eta * np.array([w for w, _ in models])
-        self._store_vectors(X, kernel, vectors, eta * np.array([b for _, b in models]), used)
+        self._store_vectors(X, kernel, vectors, eta * np.array([b for _, b in models]), used, keep=True)
         self.dual_coef_ = eta * counts[:, used]
         self.n_iter_ = max(max(run.epochs for run in runs), 1)
         self.n_updates_ = sum(len(run.sequence) for run in runs)

@@ -94,7 +94,7 @@ class StreamLearner(OneVsRest):
             signs, visits = signs_of(labels, len(self.classes_)), np.arange(len(labels), dtype=np.int64)
             for start in range(0, len(labels), step):
                 for iterates, y_signs in zip(stream, signs, strict=True):
-                    step_rows(iterates, counts, rows, y_signs, weights, s, visits[start : start + step])
+                    step_rows(iterates, counts, rows, y_signs * weights, s, visits[start : start + step])
                 if was_interrupted():
                     break
             self._store_stream(X, stream)
@@ -106,29 +106,31 @@ class StreamLearner(OneVsRest):
         X, y = validate_data(
             self, X, y, reset=is_first, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True
         )
-        check_classification_targets(y)
         check_magnitude(X)
         if is_first:
+            check_classification_targets(y)
             if classes is None:
                 raise InvalidInputError("classes must be passed on the first call to partial_fit: all labels to come.")
             self.classes_ = unique_labels(classes)
             if len(self.classes_) < 2:
                 raise InvalidInputError(f"A classifier needs at least two classes, got {self.classes_.tolist()}.")
-        elif classes is not None and not np.array_equal(self.classes_, unique_labels(classes)):
+        elif classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
             raise InvalidInputError(f"classes={classes!r} is not what the first call had: {self.classes_}.")
-        known = np.isin(y, self.classes_)
-        if not known.all():
-            raise InvalidInputError(f"Labels {np.unique(y[~known]).tolist()} are none of classes {self.classes_}.")
-        labels = np.searchsorted(self.classes_, y)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        if (weights < 0).any():
-            raise InvalidInputError(f"Negative values in sample_weight: {float(weights.min())!r}.")
+        labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        is_known = self.classes_[labels] == y
+        if not is_known.all():
+            raise InvalidInputError(f"Labels {np.unique(y[~is_known]).tolist()} are none of classes {self.classes_}.")
+        weights = np.ones(len(labels))
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            if (weights < 0).any():
+                raise InvalidInputError(f"Negative values in sample_weight: {float(weights.min())!r}.")
         if isinstance(self.class_weight, str):
             raise InvalidInputError(f"class_weight={self.class_weight!r} needs all samples. Use a dict in partial_fit.")
-        factors = class_factors(
-            self.class_weight, self.classes_, np.arange(len(self.classes_)), np.ones(len(self.classes_))
-        )
-        return X, labels.astype(np.intp), weights * factors[labels]
+        if self.class_weight is not None:
+            each = np.arange(len(self.classes_))
+            weights *= class_factors(self.class_weight, self.classes_, each, np.ones(len(each)))[labels]
+        return X, labels.astype(np.intp), weights
 
     def _stream_state(self) -> list[Iterates]:
         """The iterates of each problem: those of the last piece, or begun at the model of the last fit."""

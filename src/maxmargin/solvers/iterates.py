@@ -25,21 +25,51 @@ AVERAGES = (False, True, "tail")
 
 @dataclass(frozen=True)
 class Rule:
-    """Which algorithm: λ, the offset of τ from t (0 SGD, −1 Pegasos), the batch, the ball to stay in, which mean to keep."""
+    """Which algorithm: λ, the offset of τ from t (0 SGD, −1 Pegasos), the batch, the ball to stay in, which mean to keep.
+
+    `average_from`, a mark: no mean of earlier iterates will be asked for.
+    """
 
     lam: float
     offset: int = -1
     batch: int = 1
     radius: float = np.inf
     average: Any = False
+    average_from: int = 0
+
+
+def tail_begins(steps: int) -> int:
+    """The last mark but one of so many steps; 0 before there are two.
+
+    Examples
+    --------
+    >>> tail_begins(1), tail_begins(3), tail_begins(11), tail_begins(12)
+    (0, 2, 6, 8)
+    """
+    before, last, mark = 0, 0, 1
+    while mark <= steps:
+        before, last, mark = last, mark, next_mark(mark)
+    return before
+
+
+def next_mark(mark: int) -> int:
+    """Powers of two, and one number half way between them.
+
+    Examples
+    --------
+    >>> next_mark(1), next_mark(2), next_mark(3), next_mark(4), next_mark(6)
+    (2, 3, 4, 6, 8)
+    """
+    is_power = mark & (mark - 1) == 0
+    return (mark + max(mark // 2, 1)) if is_power else mark // 3 * 4
 
 
 @dataclass
 class Iterates:
     """v, its lazy sum u, and what of the mean is settled.
 
-    The steps 1, 2, 4, 8, … are *marks*. The tail begins at the last mark but one: it holds the last half of all iterates at
-    least, three quarters at most.
+    The steps 1, 2, 3, 4, 6, 8, 12, 16, … are *marks*. The tail begins at the last mark but one: it holds the last quarter of
+    all iterates at least, about half of them at most.
     """
 
     rule: Rule
@@ -51,6 +81,7 @@ class Iterates:
     n_settled: int = 0
     mark: int = 1
     last_mark: int = 0
+    begun: int = 0
     v_at: list[Floats] = field(default_factory=list)
 
     @classmethod
@@ -67,8 +98,9 @@ class Iterates:
         new.numbers[T] = t
         new.v[:] = w * rule.lam * max(t + 1 + rule.offset, 0)
         new.numbers[SQUARE] = float(new.v @ new.v)
-        new.last_mark = t
-        new.mark = 1 << t.bit_length()
+        new.begun = new.last_mark = t
+        while new.mark <= t:
+            new.mark = next_mark(new.mark)
         new.v_at = [new.v.copy(), new.v.copy()]
         return new
 
@@ -86,7 +118,7 @@ class Iterates:
         """At a mark, settle the mean so far and begin a new part; True where that was so."""
         if self.t < self.mark:
             return False
-        part, length = self._part(), self.t - self.last_mark
+        part, length = self._part(), self._part_length
         if self.rule.average == "tail":
             self.settled, self.n_settled = part, length
         else:
@@ -94,7 +126,7 @@ class Iterates:
         self._empty()
         self.folded = np.zeros_like(self.v)
         self.v_at = [self.v_at[1], self.v * self.numbers[SCALE]]
-        self.last_mark, self.mark = self.t, 2 * self.mark
+        self.begun, self.last_mark, self.mark = self.last_mark, self.t, next_mark(self.mark)
         return True
 
     def fold(self) -> float:
@@ -116,14 +148,22 @@ class Iterates:
 
     def output(self) -> Floats:
         """The last iterate, or the mean of all iterates that steps were made from, or of their tail."""
-        if self.rule.average is False or self.t == 0:
-            return self.last()
-        return np.asarray((self.settled + self._part()) / (self.n_settled + self.t - self.last_mark))
+        count = self.n_settled + self._part_length
+        return np.asarray((self.settled + self._part()) / count) if count else self.last()
 
     def recent_violators(self) -> Floats:
         """The mean violator since the last mark but one, over λ: near w(β) of the shares since then."""
-        begun = self.last_mark // 2
-        return np.asarray((self.v * self.numbers[SCALE] - self.v_at[0]) / (self.rule.lam * max(self.t - begun, 1)))
+        steps = max(self.t - self.begun, 1)
+        return np.asarray((self.v * self.numbers[SCALE] - self.v_at[0]) / (self.rule.lam * steps))
+
+    @property
+    def averages(self) -> bool:
+        """Whether the iterates since the last mark count for a mean."""
+        return self.rule.average is not False and self.last_mark >= self.rule.average_from
+
+    @property
+    def _part_length(self) -> int:
+        return self.t - self.last_mark if self.averages else 0
 
     def _part(self) -> Floats:
         """The sum of the iterates since the last mark."""
@@ -136,34 +176,45 @@ class Iterates:
 
 @dataclass
 class Counts:
-    """How often each sample was drawn and violated its margin: in all, and since the last mark but one."""
+    """How often each sample was drawn and violated its margin (two columns): in all, and since the last mark but one.
 
-    draws: Indices
-    violations: Indices
-    at_marks: list[tuple[Indices, Indices]]
+    Marks within the first epoch do not count: until then all draws are recent.
+    """
+
+    table: Indices
+    at_marks: list[Indices]
 
     @classmethod
     def none(cls, n: int) -> "Counts":
         """Nothing has been drawn."""
-        zero = np.zeros(n, dtype=np.int64)
-        return cls(zero.copy(), zero.copy(), [(zero, zero), (zero, zero)])
+        zero = np.zeros((n, 2), dtype=np.int64)
+        return cls(zero.copy(), [zero, zero])
 
-    def pass_mark(self) -> None:
-        """Remember where this mark stood."""
-        self.at_marks = [self.at_marks[1], (self.draws.copy(), self.violations.copy())]
+    @property
+    def draws(self) -> Indices:
+        """Of each sample."""
+        return self.table[:, 0]
+
+    @property
+    def violations(self) -> Indices:
+        """Of each sample."""
+        return self.table[:, 1]
+
+    def pass_mark(self, t: int) -> None:
+        """Remember where this mark, after t steps, stood."""
+        if t >= len(self.table):
+            self.at_marks = [self.at_marks[1], self.table.copy()]
 
     def shares(self) -> Floats:
         """Violations over draws, since the last mark but one; over all draws where a sample had none since; 0 without any."""
-        draws, violations = self.draws - self.at_marks[0][0], self.violations - self.at_marks[0][1]
-        is_old = draws == 0
-        draws[is_old], violations[is_old] = self.draws[is_old], self.violations[is_old]
-        return np.asarray(np.divide(violations, draws, out=np.zeros(len(draws)), where=draws > 0))
+        recent = self.table - self.at_marks[0]
+        is_old = recent[:, 0] == 0
+        recent[is_old] = self.table[is_old]
+        return np.asarray(recent[:, 1] / np.maximum(recent[:, 0], 1))
 
 
-def step_rows(
-    iterates: Iterates, counts: Counts, rows: Rows, y: Floats, weight: Floats, s: float, visits: Indices
-) -> None:
-    """Step through the visits to some rows."""
+def step_rows(iterates: Iterates, counts: Counts, rows: Rows, signed: Floats, s: float, visits: Indices) -> None:
+    """Step through the visits to some rows; `signed` holds y_j weight_j."""
     from maxmargin._loops.pegasos import steps_csr, steps_dense
 
     steps, rule = (steps_csr if rows.is_sparse else steps_dense), iterates.rule
@@ -171,18 +222,16 @@ def step_rows(
     done = 0
     while done < len(visits):
         done += steps(
-            *rows.arrays, y, weight, s, visits[done : done + iterates.until_mark * rule.batch],
-            rule.batch, rule.lam, rule.offset, rule.radius,
-            iterates.v, iterates.u, iterates.numbers, counts.draws, counts.violations, flags,
+            *rows.arrays, signed, s, visits[done : done + iterates.until_mark * rule.batch],
+            rule.batch, rule.lam, rule.offset, rule.radius, iterates.averages,
+            iterates.v, iterates.u, iterates.numbers, counts.table, flags,
         )  # fmt: skip
         if iterates.pass_mark():
-            counts.pass_mark()
+            counts.pass_mark(iterates.t)
         iterates.fold()
 
 
-def step_gram(
-    iterates: Iterates, counts: Counts, gram: Gram, y: Floats, weight: Floats, scores: Floats, visits: Indices
-) -> None:
+def step_gram(iterates: Iterates, counts: Counts, gram: Gram, signed: Floats, scores: Floats, visits: Indices) -> None:
     """Step through the visits with a kernel, and bring the scores ⟨v, φ̃_j⟩ of all samples up to date.
 
     The Gram matrix of the visits decides who violates; only violators' rows of K are needed then.
@@ -194,12 +243,12 @@ def step_gram(
     G, before, local, done = gram.block(visits), iterates.v.copy(), scores[visits], 0
     while done < len(visits):
         done = steps_gram(
-            G, y, weight, visits, done, min(done + iterates.until_mark * rule.batch, len(visits)), local,
-            rule.batch, rule.lam, rule.offset, rule.radius,
-            iterates.v, iterates.u, iterates.numbers, counts.draws, counts.violations, flags,
+            G, signed, visits, done, min(done + iterates.until_mark * rule.batch, len(visits)), local,
+            rule.batch, rule.lam, rule.offset, rule.radius, iterates.averages,
+            iterates.v, iterates.u, iterates.numbers, counts.table, flags,
         )  # fmt: skip
         if iterates.pass_mark():
-            counts.pass_mark()
+            counts.pass_mark(iterates.t)
         scale = iterates.fold()
         for scores_of_v in (before, local, scores):
             scores_of_v *= scale

@@ -7,12 +7,12 @@ SGD as in section 15.5 of Shalev-Shwartz & Ben-David (2014): uniform draws, w_t 
 batches, perhaps projected to ‖w‖ ≤ 1/√λ, where the optimum lies.
 
 The **dual point** is the share of its visits at which a sample violated its margin, β_j = y_j c_j · violations_j / visits_j:
-always in the box, and w(β) of all visits is Pegasos's last iterate. Shares are taken since the last power of two of steps but
-one, so that they forget the first, wild steps.
+always in the box, and w(β) of all visits is Pegasos's last iterate. Shares are taken over the tail of the visits, so that they
+forget the first, wild steps.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.gram import Gram
 from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.iterates import AVERAGES, LOSS, Counts, Iterates, Rule, step_gram, step_rows
+from maxmargin.solvers.iterates import AVERAGES, LOSS, Counts, Iterates, Rule, step_gram, step_rows, tail_begins
 from maxmargin.solvers.rows import Rows
 from maxmargin.solvers.visits import KINDS, Visits
 from maxmargin.typing import Floats, Indices
@@ -61,7 +61,7 @@ class _State:
     visits: Visits
     iterates: Iterates
     counts: Counts
-    weight: Floats
+    signed: Floats
     rows: Rows | None
     gram: Gram | None
     scores: Floats
@@ -82,7 +82,8 @@ class Pegasos(Solver):
     method : {"pegasos", "sgd"}
         w_t = θ_t / (λ(t − 1)), or θ_t / (λt) as UML's box has it.
     average : {False, True, "tail"}
-        The last iterate; the mean of all; the mean since the last power of two of steps but one (the last half at least).
+        The last iterate; the mean of all; the mean of the tail, the last quarter at least and about half at most (see
+        `Iterates`).
     batch : int
         Visits a step.
     project : bool
@@ -157,7 +158,7 @@ class Pegasos(Solver):
             Visits.of(on, self.order, self.seed, n_values),
             iterates,
             Counts.none(problem.n),
-            problem.cost / top,
+            problem.y * problem.cost / top,
             rows,
             gram,
             scores,
@@ -170,6 +171,8 @@ class Pegasos(Solver):
         n_values = max(state.rows.n_values if state.rows is not None else len(state.visits.samples) ** 2, 1)
         wanted = min(max(1, CALL_VALUES // n_values), state.next_claim - state.epochs if tol > 0 else np.inf)
         epochs = int(min(wanted, clock.rounds_left))
+        if tol == 0 and state.epochs == 0 and self.average == "tail" and np.isfinite(clock.rounds_left):
+            _expect(state, int(clock.rounds_left))
         state.iterates.numbers[LOSS] = 0.0
         with deferred_interrupt() as was_interrupted:
             for visits in _calls(state, epochs):
@@ -185,11 +188,10 @@ class Pegasos(Solver):
 
     @staticmethod
     def _visit(state: _State, visits: Indices) -> None:
-        iterates, counts, y = state.iterates, state.counts, state.problem.y
         if state.gram is not None:
-            step_gram(iterates, counts, state.gram, y, state.weight, state.scores, visits)
+            step_gram(state.iterates, state.counts, state.gram, state.signed, state.scores, visits)
         if state.rows is not None:
-            step_rows(iterates, counts, state.rows, y, state.weight, state.problem.bias.scale, visits)
+            step_rows(state.iterates, state.counts, state.rows, state.signed, state.problem.bias.scale, visits)
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The last iterate or the mean, vouched for by the shares of violations."""
@@ -231,10 +233,17 @@ def _estimate(state: _State, met: float) -> float:
     """The relative gap by the losses that were met on the way: for those who watch."""
     w, total = state.iterates.last(), float(state.problem.cost.sum())
     square = float(w @ w) if state.problem.is_linear else 0.0
-    primal = 0.5 * square + met * total / float(state.weight[state.visits.samples].mean())
+    primal = 0.5 * square + met * total / float(np.abs(state.signed[state.visits.samples]).mean())
     alpha, norm = float(state.problem.cost @ state.counts.shares()), _recent_square(state)
     dual = alpha - 0.5 * norm if norm <= alpha else 0.5 * alpha**2 / norm
     return max(primal - dual, 0.0) / max(primal, np.finfo(float).tiny)
+
+
+def _expect(state: _State, epochs: int) -> None:
+    """Nothing will be judged before so many epochs: the iterates before the tail of their steps need not be summed."""
+    iterates = state.iterates
+    steps = iterates.t + epochs * -(-len(state.visits.samples) // iterates.rule.batch)
+    iterates.rule = replace(iterates.rule, average_from=tail_begins(steps))
 
 
 def _calls(state: _State, epochs: int) -> Iterator[Indices]:
