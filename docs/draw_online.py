@@ -27,7 +27,7 @@ def perceptron(path: Path) -> None:
     """Left: the line after each mistake. Right: the two bounds that end the learning."""
     from matplotlib.figure import Figure
 
-    X, y = two_clouds(60, 0.25, 2)
+    X, y = two_clouds(60, 0.1, 8)
     model = Perceptron(shuffle=False)
     mistakes = [step for step in model.steps(X, y) if step.is_mistake]
     figure = Figure(figsize=(10, 4.2), layout="constrained")
@@ -58,22 +58,20 @@ def perceptron(path: Path) -> None:
     gamma, rho = float((y * (augmented @ u)).min()), float(np.linalg.norm(augmented, axis=1).max())
     count = np.arange(1, len(mistakes) + 1)
     vectors = np.array([np.append(step.w, step.b) for step in mistakes])
-    far = np.linspace(0.0, 1.08 * (rho / gamma) ** 2, 200)
+    far = np.array([1.0, 2.0 * (rho / gamma) ** 2])
     right.plot(far, np.sqrt(far) * rho, color=RED, label="‖w‖ ≤ ρ√k")
     right.plot(far, far * gamma, color=GREEN, label="⟨w, u⟩ ≥ kγ")
     right.plot(count, np.linalg.norm(vectors, axis=1), ".", color="black", ms=5, label="‖w‖ after k mistakes")
     right.plot(count, vectors @ u, "x", color="0.4", ms=4, label="⟨w, u⟩ after k mistakes")
     right.axvline((rho / gamma) ** 2, color="black", lw=0.8, ls=":")
     right.annotate(
-        f"(ρ/γ)² = {(rho / gamma) ** 2:.0f}", ((rho / gamma) ** 2, 0.4), ha="right", va="bottom", xytext=(-4, 0),
+        f"(ρ/γ)² = {(rho / gamma) ** 2:.0f}",
+        ((rho / gamma) ** 2, gamma),
+        ha="right",
+        xytext=(-4, 4),
         textcoords="offset points",
-    )  # fmt: skip
-    right.set(
-        xlabel="mistakes k",
-        title="between these two curves there is no room beyond (ρ/γ)²",
-        xlim=(0, far[-1]),
-        ylim=(0, None),
     )
+    right.set(xscale="log", yscale="log", xlabel="mistakes k", title="beyond (ρ/γ)² there is no room between the two")
     right.legend(loc="upper left", fontsize=8)
     figure.savefig(path, dpi=100, metadata={"Software": None})
 
@@ -132,7 +130,7 @@ def pegasos(path: Path) -> None:
     left.set(xscale="log", yscale="log", xlabel="epochs", title="P(w) − P*, mean of 10 runs")
     left.legend(fontsize=8, loc="lower left")
     right.axhline(best, color="black", lw=0.8, label="P* = D*")
-    right.set(xscale="log", xlabel="epochs", title="the optimum lies in the blue", ylim=(0, 3 * best))
+    right.set(xscale="log", xlabel="epochs", title="the optimum lies in the blue", ylim=(0.6 * best, 1.5 * best))
     right.legend(fontsize=8)
     figure.savefig(path, dpi=100, metadata={"Software": None})
 
