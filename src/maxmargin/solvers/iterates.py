@@ -5,7 +5,7 @@
 v is the sum of the violators that were met (signed, weighted). The mean of the iterates is read off two vectors; see the loops.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -81,15 +81,13 @@ class Iterates:
     n_settled: int = 0
     mark: int = 1
     last_mark: int = 0
-    begun: int = 0
-    v_at: list[Floats] = field(default_factory=list)
 
     @classmethod
     def start(cls, rule: Rule, size: int) -> "Iterates":
         """w = 0."""
         numbers = np.array([0.0, 0.0, 0.0, 1.0, 0.0])
         zero = np.zeros(size)
-        return cls(rule, zero.copy(), zero.copy(), numbers, zero, zero, v_at=[zero, zero])
+        return cls(rule, zero.copy(), zero.copy(), numbers, zero, zero)
 
     @classmethod
     def resume(cls, rule: Rule, w: Floats, t: int) -> "Iterates":
@@ -98,10 +96,9 @@ class Iterates:
         new.numbers[T] = t
         new.v[:] = w * rule.lam * max(t + 1 + rule.offset, 0)
         new.numbers[SQUARE] = float(new.v @ new.v)
-        new.begun = new.last_mark = t
+        new.last_mark = t
         while new.mark <= t:
             new.mark = next_mark(new.mark)
-        new.v_at = [new.v.copy(), new.v.copy()]
         return new
 
     @property
@@ -118,15 +115,15 @@ class Iterates:
         """At a mark, settle the mean so far and begin a new part; True where that was so."""
         if self.t < self.mark:
             return False
-        part, length = self._part(), self._part_length
-        if self.rule.average == "tail":
-            self.settled, self.n_settled = part, length
-        else:
-            self.settled, self.n_settled = self.settled + part, self.n_settled + length
-        self._empty()
-        self.folded = np.zeros_like(self.v)
-        self.v_at = [self.v_at[1], self.v * self.numbers[SCALE]]
-        self.begun, self.last_mark, self.mark = self.last_mark, self.t, next_mark(self.mark)
+        if self.averages:
+            part, length = self._part(), self._part_length
+            if self.rule.average == "tail":
+                self.settled, self.n_settled = part, length
+            else:
+                self.settled, self.n_settled = self.settled + part, self.n_settled + length
+            self._empty()
+            self.folded = np.zeros_like(self.v)
+        self.last_mark, self.mark = self.t, next_mark(self.mark)
         return True
 
     def fold(self) -> float:
@@ -150,11 +147,6 @@ class Iterates:
         """The last iterate, or the mean of all iterates that steps were made from, or of their tail."""
         count = self.n_settled + self._part_length
         return np.asarray((self.settled + self._part()) / count) if count else self.last()
-
-    def recent_violators(self) -> Floats:
-        """The mean violator since the last mark but one, over λ: near w(β) of the shares since then."""
-        steps = max(self.t - self.begun, 1)
-        return np.asarray((self.v * self.numbers[SCALE] - self.v_at[0]) / (self.rule.lam * steps))
 
     @property
     def averages(self) -> bool:

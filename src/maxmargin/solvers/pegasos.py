@@ -26,7 +26,7 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.gram import Gram
 from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.iterates import AVERAGES, LOSS, Counts, Iterates, Rule, step_gram, step_rows, tail_begins
+from maxmargin.solvers.iterates import AVERAGES, LOSS, SCALE, Counts, Iterates, Rule, step_gram, step_rows, tail_begins
 from maxmargin.solvers.rows import Rows
 from maxmargin.solvers.visits import KINDS, Visits
 from maxmargin.typing import Floats, Indices
@@ -181,10 +181,9 @@ class Pegasos(Solver):
                     break
             state.epochs += epochs
         met = float(state.iterates.numbers[LOSS]) / (epochs * len(state.visits.samples))
-        gap = _estimate(state, met)
         if tol > 0 and state.epochs >= state.next_claim:
-            return Progress(min(gap, tol), epochs)
-        return Progress.without_claim(gap, tol, epochs)
+            return Progress(tol, epochs)
+        return Progress.without_claim(_estimate(state, met), tol, epochs)
 
     @staticmethod
     def _visit(state: _State, visits: Indices) -> None:
@@ -197,7 +196,7 @@ class Pegasos(Solver):
         """The last iterate or the mean, vouched for by the shares of violations."""
         w, b = output(state.iterates, state.problem)
         beta = state.problem.y * state.problem.cost * state.counts.shares()
-        return Candidate(w, b, shorten(state.problem, beta, _recent_square(state)))
+        return Candidate(w, b, shorten(state.problem, beta, _square(state)))
 
 
 def output(iterates: Iterates, problem: Problem) -> tuple[Floats, float]:
@@ -221,22 +220,22 @@ def shorten(problem: Problem, beta: Floats, square: float) -> Floats:
     return beta * min(1.0, total / exact) if exact > 0 else beta
 
 
-def _recent_square(state: _State) -> float:
-    """About ‖w(β)‖² of the recent shares, without a look at the data."""
-    recent = state.iterates.recent_violators()
-    if state.problem.is_linear:
-        return float(recent @ recent)
-    return np.inf  # its scores would cost as much as the exact value
-
-
 def _estimate(state: _State, met: float) -> float:
-    """The relative gap by the losses that were met on the way: for those who watch."""
-    w, total = state.iterates.last(), float(state.problem.cost.sum())
-    square = float(w @ w) if state.problem.is_linear else 0.0
+    """The relative gap by the losses that were met on the way, and by ‖w‖² in the place of ‖w(β)‖²: for those who watch."""
+    total, square = float(state.problem.cost.sum()), _square(state)
     primal = 0.5 * square + met * total / float(np.abs(state.signed[state.visits.samples]).mean())
-    alpha, norm = float(state.problem.cost @ state.counts.shares()), _recent_square(state)
-    dual = alpha - 0.5 * norm if norm <= alpha else 0.5 * alpha**2 / norm
+    alpha = float(state.problem.cost @ state.counts.shares())
+    dual = alpha - 0.5 * square if square <= alpha else 0.5 * alpha**2 / square
     return max(primal - dual, 0.0) / max(primal, np.finfo(float).tiny)
+
+
+def _square(state: _State) -> float:
+    """‖w‖² of the last iterate."""
+    w = state.iterates.last()
+    if state.problem.is_linear:
+        return float(w @ w)
+    tau = max(state.iterates.t + 1 + state.iterates.rule.offset, 1)
+    return float(w @ state.scores) * float(state.iterates.numbers[SCALE]) / (state.iterates.rule.lam * tau)
 
 
 def _expect(state: _State, epochs: int) -> None:
