@@ -1,6 +1,7 @@
 """PegasosSVC: against its pseudo-code, LinearSVC's optimum, streams in pieces, and within scikit-learn."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -180,7 +181,7 @@ def test_a_stream_in_pieces_is_one_pass_in_the_given_order(average, settings, fo
     whole, pieces = PegasosSVC(**new), PegasosSVC(**new)
     whole.partial_fit(form(X), Y, classes=[0, 1])
     cuts = [0, 4, 100, 104, 400, 569]
-    for start, end in zip(cuts[:-1], cuts[1:], strict=True):
+    for start, end in pairwise(cuts):
         pieces.partial_fit(form(X[start:end]), Y[start:end], classes=[0, 1])
     np.testing.assert_array_equal(pieces.coef_, whole.coef_)
     np.testing.assert_array_equal(pieces.intercept_, whole.intercept_)

@@ -1,6 +1,7 @@
 """Pegasos, SGD, subgradient descent and the perceptron against their pseudo-code, given the same draws, and against theory."""
 
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -99,7 +100,7 @@ def test_pegasos_is_the_pseudo_code_of_the_lecture(form, batch, data, seed, lam)
         visits = order.reshape(epochs, -1)
         batches = [epoch[i : i + batch] for epoch in visits for i in range(0, len(epoch), batch)]
         iterates, violations = reference.pegasos(*data, lam, batches)
-        counted = np.bincount(np.array(sum(violations, []), dtype=int), minlength=problem.n)
+        counted = np.bincount(np.array(list(chain(*violations)), dtype=int), minlength=problem.n)
         assert counted.tolist() == state.counts.violations.tolist()
         wanted = {False: iterates[-1:], True: iterates[:-1], "tail": iterates[tail_of(len(batches)) : -1]}[average]
         found = weights(problem, state.iterates.output())
@@ -113,7 +114,7 @@ def test_on_any_data_the_weights_are_the_pseudo_codes_to_twelve_digits(form, dat
     problem = soft(*data, lam, form)
     state, order = run(problem, Pegasos(average="tail", seed=seed), 8)
     iterates, violations = reference.pegasos(*data, lam, order[:, None], is_exact=False)
-    assert np.bincount(np.array(sum(violations, []), dtype=int), minlength=problem.n).tolist() == (
+    assert np.bincount(np.array(list(chain(*violations)), dtype=int), minlength=problem.n).tolist() == (
         state.counts.violations.tolist()
     )
     np.testing.assert_allclose(

@@ -38,7 +38,7 @@ CALL_VALUES = 4_000_000
 """Stored values that one compiled call visits: some 20 ms."""
 
 GRAM_VISITS = 256
-"""Visits whose Gram matrix is computed at a time."""
+"""Visits whose Gram matrix is computed at a time; fewer where their rows of K would take more than 32 MB."""
 
 PATIENCE = 1.5
 """From one certificate to the next the epochs grow by this factor, so that judging costs no more than learning."""
@@ -247,9 +247,8 @@ def _expect(state: _State, epochs: int) -> None:
 
 def _calls(state: _State, epochs: int) -> Iterator[Indices]:
     """The visits of some epochs, cut into what one compiled call should do; no batch reaches into the next epoch."""
-    n, batch, most = len(state.visits.samples), state.iterates.rule.batch, GRAM_VISITS
-    if state.rows is not None:
-        most = max(1, CALL_VALUES * n // max(state.rows.n_values, 1))
+    n, batch = len(state.visits.samples), state.iterates.rule.batch
+    most = min(GRAM_VISITS, CALL_VALUES // n) if state.rows is None else CALL_VALUES * n // max(state.rows.n_values, 1)
     most = max(1, most // batch) * batch
     together = epochs if n % batch == 0 else 1
     for _ in range(0, epochs, together):

@@ -25,7 +25,7 @@ CALL_VALUES = 4_000_000
 """Stored values that one compiled call visits: some 20 ms."""
 
 GRAM_VISITS = 256
-"""Visits whose Gram matrix is computed at a time."""
+"""Visits whose Gram matrix is computed at a time; fewer where their rows of K would take more than 32 MB."""
 
 
 @dataclass
@@ -121,9 +121,11 @@ class Perceptron:
 
     def calls(self) -> Iterator[Indices]:
         """The visits of one epoch, cut into what one compiled call should do."""
-        order, most = self.visits.epoch(), GRAM_VISITS
+        order = self.visits.epoch()
+        most = min(GRAM_VISITS, CALL_VALUES // len(order))
         if self.rows is not None:
-            most = max(1, CALL_VALUES * len(order) // max(self.rows.n_values, 1))
+            most = CALL_VALUES * len(order) // max(self.rows.n_values, 1)
+        most = max(1, most)
         return (order[i : i + most] for i in range(0, len(order), most))
 
 
