@@ -59,8 +59,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         )
         check_classification_targets(y)
         check_magnitude(X)
-        classes = np.unique(y)
-        labels = np.searchsorted(classes, y)
+        classes, labels = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise InvalidInputError(
                 f"A classifier needs samples of at least two classes, got 1 class: {classes.tolist()[0]!r}."

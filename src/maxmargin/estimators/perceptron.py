@@ -103,7 +103,7 @@ class Perceptron(OneVsRest):
     support_, support_vectors_, dual_coef_
         The samples of the mistakes, and η · (number of mistakes) · y.
     witness_ : Separable or None
-        The proof that w separates, with `check()`; a tuple for more than two classes.
+        The proof that w separates, with `check()`; a tuple for more than two classes. It refers to the training data.
     mistake_bound_ : Bound or None
         ⌊(ρ/γ)²⌋ where γ is known or computed, and the classes can be separated; a tuple for more than two classes.
 
@@ -213,13 +213,12 @@ class Perceptron(OneVsRest):
         X, labels, weights = probe._validated(X, y, None)
         if len(probe.classes_) != 2:
             raise InvalidInputError(f"steps shows two classes, got {len(probe.classes_)}: {probe.classes_}.")
-        run, radius = probe._runs(X, labels, weights)[0], None
+        run = probe._runs(X, labels, weights)[0]
+        radius = _radius(run.problem)
         eta, clock = float(self.eta), Clock(probe._budget(self.max_iter, self.max_seconds))
         while not run.is_clean and clock.spent() is None:
             count = 0
             for sample in run.visits.epoch():
-                if radius is None:
-                    radius = _radius(run.problem)
                 score = run.problem.y[sample] * _score(run, sample)
                 is_mistake = bool(run.visit(np.array([sample])))
                 count += is_mistake
