@@ -17,6 +17,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "kernel_growth": ("cases", "rows"),
     "kernel_memory": ("data", "contenders", "rows"),
     "kernel_prediction": ("data", "contenders", "rows"),
+    "online": ("data",),
 }
 """Each suite with the options that it takes beside the repeats."""
 

@@ -216,3 +216,78 @@ def nearest_point(V, group):
                 if best is None or u @ u < best @ best:
                     best = u
     return best * unit
+
+
+# -- learning step by step: the pseudo-code of the sources, one line of it a line here -----------------------------------
+
+
+def numbers(X, is_exact):
+    """Rows as lists of fractions, or of floats."""
+    return [exact(x) if is_exact else [float(v) for v in x] for x in dense(X)]
+
+
+def dot(u, v):
+    return sum(p * q for p, q in zip(u, v, strict=True))
+
+
+def perceptron(X, y, order, is_exact=True):
+    """[COR]: (w, mistakes, versions): w after the given visits, the samples of the mistakes, w after each visit."""
+    X, y = numbers(X, is_exact), [int(v) for v in y]
+    w, mistakes, versions = [0 * X[0][0]] * len(X[0]), [], []
+    for i in order:
+        if y[i] * dot(w, X[i]) <= 0:
+            w = [a + y[i] * b for a, b in zip(w, X[i], strict=True)]
+            mistakes.append(int(i))
+        versions.append(w)
+    return w, mistakes, versions
+
+
+def dual_perceptron(K, y, order):
+    """[COR], dual: (α, mistakes) after the given visits."""
+    K, y = [exact(row) for row in K], [int(v) for v in y]
+    alpha, mistakes = [0] * len(y), []
+    for i in order:
+        if y[i] * sum(alpha[j] * y[j] * K[j][i] for j in range(len(y)) if alpha[j]) <= 0:
+            alpha[i] += 1
+            mistakes.append(int(i))
+    return alpha, mistakes
+
+
+def sgd(X, y, lam, draws, is_exact=True):
+    """[UML 15.5]: (the iterates w¹ … wᵀ, the steps with a violation); the output of the box is the iterates' mean."""
+    X, y, lam = numbers(X, is_exact), [int(v) for v in y], Fraction(lam) if is_exact else lam
+    theta, iterates, violations = [0 * X[0][0]] * len(X[0]), [], []
+    for t, i in enumerate(draws, start=1):
+        w = [a / (lam * t) for a in theta]
+        iterates.append(w)
+        if y[i] * dot(w, X[i]) < 1:
+            theta = [a + y[i] * b for a, b in zip(theta, X[i], strict=True)]
+            violations.append(t)
+    return iterates, violations
+
+
+def pegasos(X, y, lam, batches, is_exact=True, radius=None):
+    """[NYU]: (the iterates w_1 … w_{T+1}, the violators of each step); batches and the projection as in the Pegasos paper."""
+    X, y, lam = numbers(X, is_exact), [int(v) for v in y], Fraction(lam) if is_exact else lam
+    w = [0 * X[0][0]] * len(X[0])
+    iterates, violations = [w], []
+    for t, batch in enumerate(batches, start=1):
+        eta = 1 / (t * lam)
+        wrong = [int(i) for i in batch if y[i] * dot(w, X[i]) < 1]
+        w = [(1 - eta * lam) * a + eta * sum(y[i] * X[i][k] for i in wrong) / len(batch) for k, a in enumerate(w)]
+        if radius is not None and dot(w, w) > radius**2:
+            w = [a * radius / dot(w, w) ** 0.5 for a in w]
+        iterates.append(w)
+        violations.append(wrong)
+    return iterates, violations
+
+
+def subgradient_descent(X, y, lam, etas):
+    """[NYU]: the iterates of w ← w − η(λw − mean of y_j x_j over y_j⟨w, x_j⟩ < 1), from w = 0."""
+    X, w = dense(X), np.zeros(X.shape[1])
+    iterates = [w]
+    for eta in etas:
+        wrong = y * (X @ w) < 1
+        w = w - eta * (lam * w - (y[wrong] @ X[wrong]) / len(y))
+        iterates.append(w)
+    return iterates

@@ -7,7 +7,7 @@ from argparse import ArgumentTypeError
 import numpy as np
 import pytest
 
-from benchmarks import datasets, kernel, kernel_contenders, kernel_growth, kernel_prediction, picture, results
+from benchmarks import datasets, kernel, kernel_contenders, kernel_growth, kernel_prediction, online, picture, results
 from benchmarks.calibration import Trial, calibrate, hinge_objective, relative_gap, run_once
 from benchmarks.capture import call_and_read
 from benchmarks.contenders import LINEAR
@@ -17,7 +17,7 @@ from benchmarks.linear_growth import slope
 from benchmarks.memory import data_megabytes, peak_megabytes
 from benchmarks.options import Options, case_name, parse_cases, parse_names, select
 from benchmarks.summary import KERNEL_FLOORS, LINEAR_FLOORS, OWN_C, geometric_mean, means, verdicts
-from maxmargin import SVC, LinearSVC, certify
+from maxmargin import SVC, LinearSVC, Regularization, certify
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the benchmarks are for POSIX")
 
@@ -119,6 +119,15 @@ def test_the_relative_gap_is_the_certificates():
     model = LinearSVC(tol=1e-2, fit_intercept=False).fit(X, y)
     proof = model.certificate_
     assert relative_gap(hinge_objective(X, y, model.coef_[0], 1.0), proof.dual) == pytest.approx(proof.relative_gap)
+
+
+@pytest.mark.parametrize("is_stream", [False, True])
+def test_the_online_learners_solve_the_same_problem(is_stream):
+    X, y = zipf(400, 50, 6)
+    y = 2 * y - 1
+    best = LinearSVC(C=Regularization.pegasos(0.1), fit_intercept=False, tol=1e-9).fit(X, y).certificate_.dual * 0.1
+    for learner in online._learners(is_stream):
+        assert -1e-9 <= online._excess(learner.train(X, y, 0.1, 20), X, y, 0.1, best) < 0.05
 
 
 def test_options_are_read_and_unknown_names_refused():

@@ -20,12 +20,23 @@ if TYPE_CHECKING:
         NotSupportedError,
         UndecidedError,
     )
-    from maxmargin.estimators import SVC, ConvergenceWarning, HardMarginSVC, LinearSVC, certify, separability
+    from maxmargin.estimators import (
+        SVC,
+        ConvergenceWarning,
+        HardMarginSVC,
+        LinearSVC,
+        PegasosSVC,
+        Perceptron,
+        certify,
+        separability,
+    )
 
 _HOME = {
     "HardMarginSVC": "estimators",
     "LinearSVC": "estimators",
     "SVC": "estimators",
+    "PegasosSVC": "estimators",
+    "Perceptron": "estimators",
     "certify": "estimators",
     "separability": "estimators",
     "ConvergenceWarning": "estimators",
@@ -58,6 +69,8 @@ __all__ = [
     "NotSeparable",
     "NotSeparableError",
     "NotSupportedError",
+    "PegasosSVC",
+    "Perceptron",
     "Problem",
     "Regularization",
     "SVC",

@@ -4,6 +4,17 @@ from maxmargin.estimators.convergence import ConvergenceWarning
 from maxmargin.estimators.hard_margin import HardMarginSVC
 from maxmargin.estimators.inspect import certify, separability
 from maxmargin.estimators.linear import LinearSVC
+from maxmargin.estimators.pegasos import PegasosSVC
+from maxmargin.estimators.perceptron import Perceptron
 from maxmargin.estimators.svc import SVC
 
-__all__ = ["ConvergenceWarning", "HardMarginSVC", "LinearSVC", "SVC", "certify", "separability"]
+__all__ = [
+    "ConvergenceWarning",
+    "HardMarginSVC",
+    "LinearSVC",
+    "PegasosSVC",
+    "Perceptron",
+    "SVC",
+    "certify",
+    "separability",
+]

@@ -66,14 +66,24 @@ class Watch:
             return solve(problem, solver, tol=self._tol, **settings)
         digits = Digits(self._tol)
 
-        def observe(event: Event) -> bool:
-            share = digits.share(event)
-            return any(self._tell(lambda watcher: watcher.see(k, event, share)))
-
-        self._tell(lambda watcher: watcher.begin(k))
-        solution = solve(problem, solver, tol=self._tol, observe=observe, **settings)
-        self._tell(lambda watcher: watcher.end(k, solution))
+        self.begin(k)
+        solution = solve(
+            problem, solver, tol=self._tol, observe=lambda event: self.see(k, event, digits.share(event)), **settings
+        )
+        self.end(k, solution)
         return solution
+
+    def begin(self, k: int) -> None:
+        """Problem k is begun."""
+        self._tell(lambda watcher: watcher.begin(k))
+
+    def see(self, k: int, event: Event, share: float) -> bool:
+        """Problem k has made a step; True: somebody asks it to stop."""
+        return any(self._tell(lambda watcher: watcher.see(k, event, share)))
+
+    def end(self, k: int, solution: Solution) -> None:
+        """Problem k has ended."""
+        self._tell(lambda watcher: watcher.end(k, solution))
 
     def _tell(self, news: Callable[[Watcher], Any]) -> list[Any]:
         with self._lock:
@@ -89,7 +99,7 @@ def watching(
         watchers: list[Watcher] = []
         if getattr(estimator, "_skl_callbacks", None):
             watchers.append(stack.enter_context(_callbacks(estimator, X, labels, weights, names)))
-        if estimator.verbose:
+        if getattr(estimator, "verbose", False):
             from maxmargin.estimators.display import Display
 
             watchers.append(stack.enter_context(Display(type(estimator).__name__, names, tol)))

@@ -5,9 +5,11 @@ from maxmargin.solvers.base import Budget, Clock, Event, Observer, Progress, Sol
 from maxmargin.solvers.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.pegasos import Pegasos
 from maxmargin.solvers.proximal_newton import ProximalNewton
 from maxmargin.solvers.registry import SOLVERS, solver_from_name
 from maxmargin.solvers.smo import SMO
+from maxmargin.solvers.subgradient import Subgradient
 
 __all__ = [
     "Auto",
@@ -17,12 +19,14 @@ __all__ = [
     "DualCD",
     "Event",
     "InteriorPoint",
+    "Pegasos",
     "ProximalNewton",
     "Observer",
     "Progress",
     "SMO",
     "SOLVERS",
     "Solver",
+    "Subgradient",
     "solve",
     "solver_from_name",
 ]

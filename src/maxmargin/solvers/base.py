@@ -122,6 +122,11 @@ class Solver(ABC):
         """How the registry and `solver_` call it."""
         return type(self).__name__
 
+    @property
+    def accuracy(self) -> float:
+        """The smallest relative gap to ask for on any problem it accepts: 0 where only rounding ends the progress."""
+        return 0.0
+
     def route(self, state: Any) -> str:
         """Its name, and those of the solvers that it handed the problem over to."""
         successor = getattr(state, "successor", None)

@@ -9,8 +9,10 @@ from maxmargin.solvers.base import Solver
 from maxmargin.solvers.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.pegasos import Pegasos
 from maxmargin.solvers.proximal_newton import ProximalNewton
 from maxmargin.solvers.smo import SMO
+from maxmargin.solvers.subgradient import Subgradient
 
 SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
     {
@@ -19,6 +21,8 @@ SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
         "dual_cd": DualCD,
         "proximal_newton": ProximalNewton,
         "smo": SMO,
+        "pegasos": Pegasos,
+        "subgradient": Subgradient,
     }
 )
 
