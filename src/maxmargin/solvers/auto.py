@@ -13,9 +13,6 @@ from maxmargin.solvers.smo import SMO
 FEW_SAMPLES = 1000
 """Wide data with at most so many samples are solved through their Gram matrix."""
 
-TINY = 100
-"""Kernel problems with at most so many samples are solved to the last digit, which costs no more."""
-
 FEW_FEATURES = 1000
 """With at most so many features, and four times as many samples, Newton steps in the weights are the cheaper ones."""
 
@@ -44,8 +41,6 @@ class Auto:
                 f"of {n} samples few touch a hard margin, so only those are looked at closely",
             )
         if not problem.is_linear:
-            if n <= TINY and InteriorPoint().accepts(problem) is None:
-                return InteriorPoint(), f"only {n} samples: n × n equations, to high accuracy"
             return self._with_settings(SMO), f"{n} samples with a kernel: kernel rows only where they are needed"
         if d <= FEW_FEATURES and n >= 4 * d:
             return self._with_settings(ProximalNewton), f"{n} samples but only {d} features: d × d equations"

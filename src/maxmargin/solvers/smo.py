@@ -325,9 +325,11 @@ def _solve_block(state: _State) -> Floats:
     from maxmargin._loops.smo import pair_steps, single_steps
 
     active, at, K = state.active, state.working, state.K
-    size, pad = len(at), len(K) - len(at)
-    beta, lo, hi = (np.pad(values[at], (0, pad)) for values in (active.beta, active.lo, active.hi))
-    g = np.pad(active.g[at], (0, pad)).astype(K.dtype)
+    size = len(at)
+    beta, lo, hi, g = np.zeros((4, len(K)))  # padded with entries that may not move
+    for padded, values in ((beta, active.beta), (lo, active.lo), (hi, active.hi), (g, active.g)):
+        padded[:size] = values[at]
+    g = g.astype(K.dtype)
     rise, fall = (np.where(may, 0.0, -1e30).astype(K.dtype) for may in (beta < hi, beta > lo))
     eps = float(np.finfo(K.dtype).eps)
     (pair_steps if state.problem.bias.is_free else single_steps)(
