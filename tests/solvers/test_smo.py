@@ -9,8 +9,10 @@ import scipy.sparse as sp
 from hypothesis import given
 
 from maxmargin.core import Bias, Problem, SquaredHinge, Status, certify
+from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
 from maxmargin.solvers import SMO, Auto, Budget, InteriorPoint, solve, working_set
+from maxmargin.solvers.base import Clock
 from maxmargin.solvers.row_cache import RowCache
 from tests.strategies import examples, problems
 
@@ -162,3 +164,20 @@ def test_kernels_go_to_smo():
     assert solver == SMO(n_threads=2)
     assert "101" in reason
     assert isinstance(Auto().choose(replace(noisy(50), kernel=Sigmoid(gamma=1.0)))[0], SMO)
+
+
+def kernel_values(problem, max_bytes):
+    """How many kernel values a fit to 1e-4 computes within so much memory."""
+    solver, clock = SMO(), Clock(Budget())
+    state = solver.init(problem, Workspace(problem, max_bytes), None)
+    while solver.step(state, 1e-4, clock).gap > 1e-4:
+        pass
+    return state.columns.values
+
+
+def test_a_cache_that_is_too_small_is_no_cliff(small_sets):
+    p = noisy(1500, cost=30.0)
+    plenty = kernel_values(p, 2**30)
+    row = 1500 * 8
+    for n_rows in (800, 400, 200, 100):  # half of the memory is for rows
+        assert kernel_values(p, 2 * n_rows * row) <= 2 * plenty

@@ -6,7 +6,7 @@ The gap is a sum over samples (MATH: P − D = Σ_j residual_j + ½‖w − w(β
 
 is 0 whatever f is, as long as α = 0 and m < 0, or α = c and m > 0: most samples. So all f are computed in float32 with a bound of
 their error, and in float64 only those whose residual that could change. The values P and D then carry float32's errors of the
-others, some 1e-8 of them; their difference is not computed from them.
+others: some 1e-8 of them, up to 1e-5 for large costs or data far from the origin. The gap is not computed from them.
 
 The bound. f = Σ_j β_j k_j in float32 errs by Σ_j β_j k_j η_j with |η_j| ≤ η (see `Expansion`). Rounding errors of different terms
 are independent, so that by Hoeffding's inequality the sum exceeds λη(Σ β_j² k_j²)^½ ≤ λη(max|β| Σ|β_j| k_j)^½ with probability

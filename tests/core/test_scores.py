@@ -1,0 +1,64 @@
+"""The scores of large kernel machines: float32 where the gap does not depend on more, float64 elsewhere."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxmargin.core import Bias, Candidate, Problem, certify
+from maxmargin.core import scores as module
+from maxmargin.core.scores import scores
+from maxmargin.kernels import RBF
+from maxmargin.solvers import SMO, solve
+from tests.strategies import examples, generators
+
+
+def solved(rng, n, cost, tol, bias, rows=None):
+    X = rng.standard_normal((n, 4)) * rng.choice([0.1, 1.0, 10.0]) + rng.choice([0.0, 100.0])
+    y = np.where(X[:, 0] * X[:, 1] > np.median(X[:, 0] * X[:, 1]), 1.0, -1.0) * rng.choice([-1.0, 1.0], n, p=[0.1, 0.9])
+    chosen = None if rows is None else rng.permutation(n)[:rows]
+    labels = y if chosen is None else y[chosen]
+    p = Problem(
+        X, labels, np.full(len(labels), cost), kernel=RBF(gamma=float(1 / (4 * X.var()))), bias=bias, rows=chosen
+    )
+    return p, solve(p, SMO(), tol=tol)
+
+
+@examples(25)
+@given(
+    rng=generators(),
+    cost=st.sampled_from([0.1, 1.0, 100.0]),
+    tol=st.sampled_from([0.3, 1e-2, 1e-5]),
+    bias=st.sampled_from([Bias.free(), Bias.none()]),
+    rows=st.sampled_from([None, 200]),
+)
+def test_the_gap_is_that_of_float64(rng, cost, tol, bias, rows):
+    p, found = solved(rng, 300, cost, tol, bias, rows)
+    exact = certify(p, found, p.decision(found.w))
+    with mock.patch.object(module, "MANY_VALUES", 0):
+        mixed = certify(p, found)
+    assert mixed.gap == pytest.approx(exact.gap, rel=1e-9, abs=1e-9 * exact.primal)
+    assert mixed.kkt_violation == pytest.approx(exact.kkt_violation, rel=1e-6, abs=1e-9)
+    assert mixed.margin == pytest.approx(exact.margin, rel=1e-4, abs=1e-9)
+    assert mixed.primal == pytest.approx(exact.primal, rel=1e-4)
+    assert mixed.dual == pytest.approx(exact.dual, rel=1e-4, abs=1e-5 * exact.primal)
+    assert mixed.groups == exact.groups
+
+
+def test_most_samples_of_a_large_fit_need_no_float64_and_errors_are_far_below_their_bound():
+    rng = np.random.default_rng(0)
+    p, found = solved(rng, 4000, 1.0, 1e-3, Bias.free())
+    seen = {}
+
+    def look(problem, candidate, f, error):
+        seen["ratio"] = float((np.abs(f - problem.decision(candidate.w)) / error).max())
+        seen["again"] = original(problem, candidate, f, error)
+        return seen["again"]
+
+    original = module._open_samples
+    with mock.patch.object(module, "MANY_VALUES", 0), mock.patch.object(module, "_open_samples", look):
+        scores(p, Candidate(found.w, found.b, found.beta))
+    assert seen["ratio"] < 0.1
+    assert 0 < seen["again"].mean() < 0.3
