@@ -343,7 +343,7 @@ def _solve_block(state: _State) -> Floats:
         fall,
         np.zeros_like(g),
         8.0 * eps,
-        SHARE if size >= SIZE else FINE_SHARE,
+        SHARE if 2 * size > SIZE else FINE_SHARE,
         4.0 * eps * float(np.abs(g).max()),
         min(INNER_STEPS * len(K), int(INNER_WORK / len(K))),
         np.zeros(3),
