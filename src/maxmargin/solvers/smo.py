@@ -317,7 +317,8 @@ def _working_size(state: _State) -> int:
     """How many samples the next working set has; its block may take a quarter of the memory."""
     active = state.active
     itemsize = 8 if state.columns is None else state.columns.dtype.itemsize
-    return size_for(len(active.samples), int(np.count_nonzero(active.beta)), state.max_bytes // 4, itemsize)
+    n_support = int(np.count_nonzero(active.beta))
+    return size_for(state.problem.n, len(active.samples), n_support, state.max_bytes // 4, itemsize)
 
 
 def _solve_block(state: _State) -> Floats:

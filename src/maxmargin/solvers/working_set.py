@@ -11,19 +11,19 @@ FEW, WHOLE = 256, 4096
 """Up to so many active samples all of them are the working set: whoever they are, and if half of them are support vectors."""
 
 SIZE, SMALLEST, PART = 1024, 256, 16
-"""Samples of a working set otherwise: a sixteenth of the active ones, within bounds; half of them stay for the next round."""
+"""Samples of a working set otherwise: a sixteenth of all samples, within bounds; half of them stay for the next round."""
 
 ROUND_VALUES = 3e7
 """Kernel values that one round may need: more than 30 000 active samples are given smaller working sets."""
 
 
-def size_for(n_active: int, n_support: int, most_bytes: int, itemsize: int) -> int:
+def size_for(n: int, n_active: int, n_support: int, most_bytes: int, itemsize: int) -> int:
     """How many samples a working set has: all of them where they are few, else as many as a bounded round can treat."""
     room = max(CHUNK, int((most_bytes / itemsize) ** 0.5))
     whole = WHOLE if 2 * n_support >= n_active else FEW
     if n_active <= min(whole, room):
         return n_active
-    return int(min(SIZE, max(SMALLEST, n_active // PART), room, max(2 * CHUNK, ROUND_VALUES // n_active)))
+    return int(min(SIZE, max(SMALLEST, n // PART), room, max(2 * CHUNK, ROUND_VALUES // n_active)))
 
 
 def choose(g: Floats, beta: Floats, lo: Floats, hi: Floats, last: Indices, size: int) -> tuple[Indices, int]:
