@@ -16,7 +16,7 @@ LOOKS = {
 }
 """Colours of Okabe and Ito, told apart by the colour-blind, and shapes, told apart in grey."""
 
-AXIS = "a contender's seconds over ours (right of 1: ours is faster; hollow: the gap was not reached, a lower bound)"
+AXIS = "a contender's seconds over ours (right of 1: ours is faster;\nhollow: the gap was not reached, a lower bound)"
 
 
 def draw(rows: list[Row], path: Path) -> bool:
