@@ -10,7 +10,7 @@ most. Positive numbers count as 0, NaN stays, and what is below e^−708 (e^−8
 
 import numpy as np
 
-from maxmargin._loops.jit import loop
+from maxmargin._loops.jit import by_precision, loop
 
 
 @loop
@@ -63,3 +63,7 @@ def exp32(values):
             power = np.int32((np.int32(k) + np.int32(127)) << np.int32(23)).view(np.float32)
             value = p * power if given >= lowest else zero
             row[j] = value if given == given else given
+
+
+exponential = by_precision(exp32, exp64)
+"""`exp32` or `exp64`, as the values are; for compiled loops."""

@@ -26,6 +26,50 @@ def loop_without_nan(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compiled(function, REASSOCIATE | {"nnan"})
 
 
+def by_precision(single: Callable[..., Any], double: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of one array that other loops can call: `single` for float32, `double` for float64."""
+
+    def in_single(values: Any) -> Any:
+        return single(values)
+
+    def in_double(values: Any) -> Any:
+        return double(values)
+
+    def either(values: Any) -> Any:
+        return single(values) if values.dtype.itemsize == 4 else double(values)
+
+    if os.environ.get("MAXMARGIN_JIT", "1") != "0":
+        from numba.extending import overload
+
+        @overload(either)  # type: ignore[untyped-decorator]
+        def _chosen(values: Any) -> Any:
+            return in_single if values.dtype.bitwidth == 32 else in_double
+
+    return either
+
+
+def _larger() -> Callable[..., Any]:
+    if os.environ.get("MAXMARGIN_JIT", "1") == "0":
+        return max
+    from numba.core import types
+    from numba.extending import intrinsic
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def larger(_context: Any, x: Any, y: Any) -> Any:
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            flags = ("nnan", "nsz")
+            is_larger = builder.fcmp_ordered(">", *arguments, flags=flags)
+            return builder.select(is_larger, *arguments, flags=flags)
+
+        return (x(x, y), generate) if isinstance(x, types.Float) and x == y else None
+
+    return larger  # type: ignore[no-any-return]
+
+
+larger = _larger()
+"""The larger of two finite numbers of one type. Unlike `max`, it lets the compiler find the largest of many in vectors."""
+
+
 def _compiled(function: Callable[..., Any], freedom: set[str]) -> Callable[..., Any]:
     if os.environ.get("MAXMARGIN_JIT", "1") == "0":
         return function

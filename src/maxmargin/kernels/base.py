@@ -6,6 +6,7 @@ from typing import Any, final
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
+from maxmargin.kernels.compiled import CompiledRows
 from maxmargin.kernels.inner import require_finite
 from maxmargin.kernels.psd import PSDCheck, check_matrix, require_room
 from maxmargin.kernels.tiles import (
@@ -200,6 +201,10 @@ class Kernel(ABC):
         """Fill one tile from its prepared sides; False, with nothing claimed, where out.dtype is too coarse for it."""
         self._fill(left, right, out, shared)
         return bool(np.isfinite(out).all())
+
+    def compiled(self, right: Any, size: int) -> CompiledRows | None:
+        """Return what a compiled loop needs to make single rows against a right side, padded to so many; None without one."""
+        return None
 
     def _float32_error(self, left: Any, right: Any) -> Floats | None:
         """Return a bound of the relative error of float32 values for each row of the left side; None where there is none."""

@@ -1,5 +1,6 @@
 """The radial basis function, or Gaussian, kernel."""
 
+import math
 import os
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.compiled import CompiledRows
 from maxmargin.kernels.inner import inner_products, require_finite, squared_norms
 from maxmargin.kernels.parameters import check_gamma, resolve_gamma
 from maxmargin.kernels.tiles import EPS32, FLOAT32, FLOAT64, cast, cut, is_sparse, row_width, sum_error
@@ -149,6 +151,15 @@ class RBF(Kernel):
             np.matmul(left.rows, right.rows.T, out=out)
         _exp(out)
         return True
+
+    def compiled(self, right: "Side", size: int) -> CompiledRows | None:
+        """Return √(2γ)(x − μ) as columns and γ‖x − μ‖² of dense rows that suit their precision."""
+        if is_sparse(right.rows) or not np.isfinite(right.squares).all():
+            return None
+        dtype = right.rows.dtype
+        if dtype == FLOAT32 and (float(self.gamma) > MAX_FLOAT32_GAMMA or right.error > 1):
+            return None
+        return CompiledRows.of(math.sqrt(2 * float(self.gamma)), right.rows[:, :-2], right.squares, size)
 
     def _float32_error(self, left: "Side", right: "Side") -> Floats:
         """The product's sums of d + 2 terms of at most 2γ(‖x‖² + ‖z‖²) in all, its rounded rows, and exp."""

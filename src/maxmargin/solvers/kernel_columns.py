@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from maxmargin.core.problem import Problem
 from maxmargin.kernels import RBF, Sigmoid
+from maxmargin.kernels.compiled import CompiledRows
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices, Matrix
 
@@ -26,6 +27,10 @@ SHIFT_ROWS = 1024
 
 DENSE_BYTES = 2**27
 """Sparse data that are no larger than this as dense float32 are made dense: a matrix product is faster."""
+
+
+NARROW = 64
+"""With more features than this, a matrix product for many rows is worth waiting for."""
 
 
 class KernelColumns:
@@ -60,6 +65,10 @@ class KernelColumns:
         self.active, self.right = samples, right
         starts = range(0, len(samples), TILE_COLUMNS)
         self.columns = [self.kernel.part(right, slice(start, start + TILE_COLUMNS)) for start in starts]
+
+    def compiled(self, size: int) -> CompiledRows | None:
+        """What a compiled loop needs to make rows K[i, active] one by one, padded to so many entries; None where that is dear."""
+        return self.kernel.compiled(self.right, size) if self.X.shape[1] <= NARROW else None
 
     def block(self, some: Indices, others: Indices) -> Block:
         """K[some, others], until the next call overwrites it."""

@@ -23,6 +23,7 @@ from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
+from maxmargin.kernels.compiled import CompiledRows
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.interrupts import deferred_interrupt
@@ -30,19 +31,14 @@ from maxmargin.solvers.kernel_columns import KernelColumns, precision_for
 from maxmargin.solvers.refine import refine
 from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.row_cache import RowCache
-from maxmargin.solvers.working_set import CHUNK, FEW, SIZE, choose, size_for
+from maxmargin.solvers.working_kernel import WorkingKernel, padded
+from maxmargin.solvers.working_set import FEW, SIZE, choose, is_moderate, size_for
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices
 
 SHARE, FINE_SHARE = 0.1, 0.03
 """A working set is solved until its violation is this share of what it was; a small one further, as its steps cost less than
 a round does."""
-
-INNER_WORK = 4e7
-"""Entries that the pairs of one round may pass over: about 50 ms."""
-
-INNER_STEPS = 500
-"""Steps for each sample of the working set in one round: where that is not enough, the gap is looked at in between."""
 
 SHRINK_EVERY = 5
 """Rounds between two looks for samples to leave out."""
@@ -93,11 +89,12 @@ class _State:
     columns: KernelColumns | None = None
     cache: RowCache | None = None
     working: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    K: Block = field(default_factory=lambda: np.empty((0, 0)))
+    kernel: WorkingKernel = field(default_factory=WorkingKernel.nothing)
     spare: Block = field(
         default_factory=lambda: np.empty((0, 0))
     )  # of K's size: fresh memory costs more than its values
     has_whole: bool = False
+    source: CompiledRows | None = None
     rounds: int = 0
     last_shrink: int = 0
     least_gap: float = np.inf
@@ -215,7 +212,9 @@ class SMO(Solver):
         all_of.g = scores + constant + all_of.delta * beta - all_of.y
         state.dual = 0.5 * float(beta @ (all_of.y - all_of.g))
         state.active = all_of.restrict(samples)
-        state.working, state.last_shrink, state.has_whole = np.empty(0, dtype=np.intp), state.rounds, False
+        state.last_shrink = state.rounds
+        if state.source is None:  # else all samples are the working set, and its rows stay
+            state.working, state.has_whole = np.empty(0, dtype=np.intp), False
         if state.columns is not None and state.cache is not None:
             state.columns.begin(samples)
             state.cache.clear(len(samples))
@@ -229,7 +228,8 @@ class SMO(Solver):
         state.columns = KernelColumns(state.problem, dtype, self.n_threads)
         state.columns.begin(samples)
         worth = min(state.max_bytes // 2, BYTES_PER_FEATURE * max(64, state.problem.X.shape[1]))
-        state.cache = RowCache(len(samples), dtype, 0 if is_small else worth)
+        state.source = state.columns.compiled(padded(len(samples))) if is_moderate(len(samples)) else None
+        state.cache = RowCache(len(samples), dtype, 0 if is_small or state.source is not None else worth)
         state.working, state.has_whole = np.empty(0, dtype=np.intp), False
 
     def _round(self, state: _State) -> None:
@@ -239,25 +239,32 @@ class SMO(Solver):
         size = _working_size(state)
         is_whole = size == count
         if not (is_whole and state.has_whole):
-            last, K = state.working, state.K
+            last = state.working
             if is_whole:
                 state.working, stay = np.arange(count), 0
             else:
                 state.working, stay = choose(active.g, active.beta, active.lo, active.hi, last, size)
-            state.K, state.has_whole = self._block(state, last, K, stay), is_whole
+            state.kernel, state.has_whole = self._working_kernel(state, last, stay), is_whole
         at = state.working
         before, g_before = active.beta[at], active.g[at]
-        active.beta[at] = _solve_block(state)
+        share = FINE_SHARE if state.source is not None or 2 * size <= SIZE else SHARE
+        active.beta[at] = state.kernel.solve(
+            before, active.lo[at], active.hi[at], g_before, state.problem.bias.is_free, share
+        )
         moves = active.beta[at] - before
         self._carry(state, moves, is_whole)
         state.dual -= 0.5 * float(moves @ (g_before + active.g[at]))
+        if state.kernel.is_full:
+            state.source, state.has_whole, state.working = None, False, np.empty(0, dtype=np.intp)
 
-    def _block(self, state: _State, last: Indices, K: Block, stay: int) -> Block:
-        """K of the working set, padded to whole chunks; what the last one, K, had in common with it is copied."""
+    def _working_kernel(self, state: _State, last: Indices, stay: int) -> WorkingKernel:
+        """K of the working set; what the last one had in common with it is copied."""
         assert state.columns is not None
-        active, at = state.active, state.working
-        size = len(at)
-        shape = (-(-size // CHUNK) * CHUNK,) * 2
+        active, at, K = state.active, state.working, state.kernel.K
+        size, constant = len(at), state.problem.bias.scale**2
+        if state.source is not None:
+            return WorkingKernel.by_rows(state.source, active.delta, constant, state.max_bytes // 4)
+        shape = (padded(size),) * 2
         fits = state.spare.shape == shape and state.spare.dtype == state.columns.dtype
         out, state.spare = state.spare if fits else np.empty(shape, dtype=state.columns.dtype), K
         out[size:], out[:, size:] = 0.0, 0.0
@@ -267,12 +274,12 @@ class SMO(Solver):
             old = position[at[:stay]]
             out[:stay, :stay] = K[np.ix_(old, old)]
         fresh = state.columns.block(at[stay:], at)
-        fresh += fresh.dtype.type(state.problem.bias.scale**2)
+        fresh += fresh.dtype.type(constant)
         out[stay:size, :size] = fresh
         out[:stay, stay:size] = fresh[:, :stay].T
         new = np.arange(stay, size)
         out[new, new] += active.delta[at[stay:]].astype(out.dtype)
-        return out
+        return WorkingKernel.whole(out)
 
     def _carry(self, state: _State, moves: Floats, is_whole: bool) -> None:
         """g += K · moves: from the block, from kept rows, or from rows computed now."""
@@ -283,7 +290,7 @@ class SMO(Solver):
         active, cache = state.active, state.cache
         moved = np.flatnonzero(moves)
         if is_whole:
-            add_rows(state.K, moved, moves[moved], active.g, 0, len(active.g))
+            add_rows(state.kernel.K, state.kernel.slot[moved], moves[moved], active.g, 0, len(active.g))
             return
         who, moves = state.working[moved], moves[moved]
         slots = cache.find(who)
@@ -316,40 +323,11 @@ class SMO(Solver):
 def _working_size(state: _State) -> int:
     """How many samples the next working set has; its block may take a quarter of the memory."""
     active = state.active
+    if state.source is not None:
+        return len(active.samples)
     itemsize = 8 if state.columns is None else state.columns.dtype.itemsize
     n_support = int(np.count_nonzero(active.beta))
     return size_for(state.problem.n, len(active.samples), n_support, state.max_bytes // 4, itemsize)
-
-
-def _solve_block(state: _State) -> Floats:
-    """β of the working set after pairs, or single steps where the bias is not free."""
-    from maxmargin._loops.smo import pair_steps, single_steps
-
-    active, at, K = state.active, state.working, state.K
-    size = len(at)
-    beta, lo, hi, g = np.zeros((4, len(K)))  # padded with entries that may not move
-    for padded, values in ((beta, active.beta), (lo, active.lo), (hi, active.hi), (g, active.g)):
-        padded[:size] = values[at]
-    g = g.astype(K.dtype)
-    rise, fall = (np.where(may, 0.0, -1e30).astype(K.dtype) for may in (beta < hi, beta > lo))
-    eps = float(np.finfo(K.dtype).eps)
-    (pair_steps if state.problem.bias.is_free else single_steps)(
-        K,
-        K.diagonal().copy(),
-        g,
-        beta,
-        lo,
-        hi,
-        rise,
-        fall,
-        np.zeros_like(g),
-        8.0 * eps,
-        SHARE if 2 * size > SIZE else FINE_SHARE,
-        4.0 * eps * float(np.abs(g).max()),
-        min(INNER_STEPS * len(K), int(INNER_WORK / len(K))),
-        np.zeros(3),
-    )
-    return beta[:size]
 
 
 def _estimate(state: _State) -> None:

@@ -2,10 +2,8 @@
 
 import numpy as np
 
+from maxmargin.solvers.working_kernel import CHUNK
 from maxmargin.typing import Floats, Indices
-
-CHUNK = 64
-"""The compiled loops look at so many samples at a time: the `CHUNK` of `_loops.smo`."""
 
 FEW, WHOLE = 256, 4096
 """Up to so many active samples all of them are the working set: whoever they are, and if half of them are support vectors."""
@@ -15,6 +13,11 @@ SIZE, SMALLEST, PART = 1024, 256, 16
 
 ROUND_VALUES = 3e7
 """Kernel values that one round may need: more than 30 000 active samples are given smaller working sets."""
+
+
+def is_moderate(n: int) -> bool:
+    """Whether n samples are too many for the whole of K, and few enough to look at all of them in each step."""
+    return FEW < n <= WHOLE
 
 
 def size_for(n: int, n_active: int, n_support: int, most_bytes: int, itemsize: int) -> int:
