@@ -8,12 +8,15 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 
-from maxmargin.core import Bias, Problem, SquaredHinge, Status, certify
+from maxmargin._loops.smo import fill_row
+from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status, certify
 from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
 from maxmargin.solvers import SMO, Auto, Budget, InteriorPoint, solve, working_set
 from maxmargin.solvers.base import Clock
+from maxmargin.solvers.kernel_columns import KernelColumns
 from maxmargin.solvers.row_cache import RowCache
+from maxmargin.solvers.working_kernel import WorkingKernel
 from tests.strategies import examples, problems
 
 
@@ -181,3 +184,44 @@ def test_a_cache_that_is_too_small_is_no_cliff(small_sets):
     row = 1500 * 8
     for n_rows in (800, 400, 200, 100):  # half of the memory is for rows
         assert kernel_values(p, 2 * n_rows * row) <= 2 * plenty
+
+
+@pytest.mark.parametrize("bias", [Bias.free(), Bias.none(), Bias.penalized(2.0)], ids=lambda bias: bias.kind)
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=["hinge", "squared"])
+@pytest.mark.parametrize("tol", [1e-3, 1e-6])
+def test_rows_made_when_needed_lead_to_the_same_optimum(bias, loss, tol):
+    p = replace(noisy(600, cost=3.0, bias=bias), loss=loss)
+    solution = solve(p, SMO(), tol=tol)
+    assert solution.status is Status.SOLVED
+    reference = solve(p, InteriorPoint(), tol=1e-9).certificate
+    assert solution.certificate.primal == pytest.approx(reference.primal, rel=2 * tol)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_compiled_row_is_the_row_of_the_kernel(dtype):
+    p = noisy(300, d=7)
+    source = columns_of(p, dtype).compiled(320)
+    row = np.empty(320, dtype=dtype)
+    fill_row(source.T, source.squares, 5, dtype(0.25), dtype(2.0), row)
+    expected = p.kernel.block(p.X[5:6], p.X)[0] + 0.25
+    expected[5] += 2.0
+    np.testing.assert_allclose(row[:300], expected, rtol=30 * np.finfo(dtype).eps)
+
+
+def test_without_room_for_its_rows_a_problem_goes_on_with_working_sets():
+    p = noisy(1000, cost=3.0)
+    kernel = WorkingKernel.by_rows(columns_of(p).compiled(1024), np.zeros(p.n), 0.0, max_bytes=20 * 1024 * 8)
+    lo, hi = np.minimum(3.0 * p.y, 0.0), np.maximum(3.0 * p.y, 0.0)
+    beta = kernel.solve(np.zeros(p.n), lo, hi, -p.y, is_free=True, share=1e-3)
+    assert kernel.is_full
+    assert kernel.used == 20
+    assert 0 < np.count_nonzero(beta) <= 20
+    assert abs(beta.sum()) < 1e-9
+    assert solve(p, SMO(), budget=Budget(bytes=4 * 20 * 1024 * 4)).status is Status.SOLVED
+
+
+def columns_of(p, dtype=np.float64):
+    """The kernel columns of all samples."""
+    columns = KernelColumns(p, dtype, n_threads=1)
+    columns.begin(np.arange(p.n))
+    return columns

@@ -65,6 +65,8 @@ def hinge_interval(f: Floats, y: Floats, cost: Floats, slope: float = 0.0) -> In
     # Passing a kink from the left raises the slope by its cost: a positive switches off, a negative switches on. It starts at
     # minus the positives' cost, so it reaches zero where the kinks passed have cost as much.
     kinks, balance, flat = y - f, float(cost[y > 0].sum()) - slope, 1e-12 * float(cost.sum())
+    if len(kinks) <= SORTED_AT_ONCE:
+        return Interval(*_reach_sorted(kinks, cost, balance - flat, balance + flat))
     return Interval(_reach(kinks, cost, balance - flat), _reach(kinks, cost, balance + flat))
 
 
@@ -83,9 +85,15 @@ def _reach(values: Floats, weights: Floats, total: float) -> float:
             values, weights = values[below], weights[below]
         else:
             values, weights, total = values[~below], weights[~below], total - weight
+    return _reach_sorted(values, weights, total)[0]
+
+
+def _reach_sorted(values: Floats, weights: Floats, *totals: float) -> list[float]:
+    """The same for several totals, by one sort."""
     order = np.argsort(values, kind="stable")
-    at = int(np.searchsorted(np.cumsum(weights[order]), total, side="left"))
-    return float(values[order[min(at, len(order) - 1)]])
+    at = np.searchsorted(np.cumsum(weights[order]), totals, side="left")
+    reached: list[float] = values[order[np.minimum(at, len(order) - 1)]].tolist()
+    return reached
 
 
 def squared_hinge_root(f: Floats, y: Floats, cost: Floats) -> float:

@@ -36,6 +36,9 @@ FEWEST_ROWS = 16
 FEWEST_SHARED = 64
 # Rows that are worth a thread.
 
+FEWEST_VALUES = 1 << 17
+# Kernel values that are worth a second thread.
+
 SMALLEST32 = 1e-37
 # Values below it may vanish in float32.
 
@@ -148,8 +151,10 @@ class Expansion:
         if out.size == 0 or self.Z.shape[0] == 0:
             return out
         becomes_dense = self.becomes_dense(X)
-        step = rows_that_fit(int(X.shape[1]) if becomes_dense else row_width(X), TILE_X)
-        step = min(step, max(FEWEST_SHARED, -(-X.shape[0] // 4)))  # few rows shall not leave a thread without work
+        tall = TILE_X * max(1, TILE_COLUMNS // self.Z.shape[0])  # few columns leave room for more rows
+        step = rows_that_fit(int(X.shape[1]) if becomes_dense else row_width(X), tall)
+        if X.shape[0] * self.Z.shape[0] > FEWEST_VALUES:  # few rows shall not leave a thread without work
+            step = min(step, max(FEWEST_SHARED, -(-X.shape[0] // 4)))
         n_tiles = -(-X.shape[0] // step)
         starts = iter(range(0, X.shape[0], step))
 
@@ -203,7 +208,7 @@ class _Adder:
     def __init__(self, expansion: Expansion, dtype: np.dtype[Any], is_rough: bool, n_rows: int) -> None:
         self.expansion, self.dtype, self.is_rough = expansion, dtype, is_rough
         self.scale = float(np.abs(expansion.A).max(initial=0.0)) or 1.0
-        self._buffer = np.empty(n_rows * TILE_COLUMNS, dtype=dtype)
+        self._buffer = np.empty(n_rows * min(TILE_COLUMNS, expansion.Z.shape[0]), dtype=dtype)
         self._A = self._coefficients(dtype)
 
     def add(self, rows: Matrix, sums: Floats) -> None:

@@ -36,9 +36,9 @@ from maxmargin.solvers.working_set import FEW, SIZE, choose, is_moderate, size_f
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices
 
-SHARE, FINE_SHARE = 0.1, 0.03
+SHARE, FINE_SHARE, WHOLE_SHARE = 0.1, 0.03, 1e-3
 """A working set is solved until its violation is this share of what it was; a small one further, as its steps cost less than
-a round does."""
+a round does, and one of all samples furthest, as nobody else is waiting."""
 
 SHRINK_EVERY = 5
 """Rounds between two looks for samples to leave out."""
@@ -161,7 +161,7 @@ class SMO(Solver):
         with deferred_interrupt():
             if state.columns is None:
                 self._prepare(state, tol)
-            self._round(state)
+            self._round(state, tol)
             state.rounds += 1
             _estimate(state)
             if state.gap < 0.9 * state.least_gap:
@@ -232,7 +232,7 @@ class SMO(Solver):
         state.cache = RowCache(len(samples), dtype, 0 if is_small or state.source is not None else worth)
         state.working, state.has_whole = np.empty(0, dtype=np.intp), False
 
-    def _round(self, state: _State) -> None:
+    def _round(self, state: _State, tol: float) -> None:
         """Choose a working set, solve it, and carry its moves into the gradient."""
         active = state.active
         count = len(active.samples)
@@ -247,7 +247,9 @@ class SMO(Solver):
             state.kernel, state.has_whole = self._working_kernel(state, last, stay), is_whole
         at = state.working
         before, g_before = active.beta[at], active.g[at]
-        share = FINE_SHARE if state.source is not None or 2 * size <= SIZE else SHARE
+        share = FINE_SHARE if 2 * size <= SIZE else SHARE
+        if is_whole:  # as far as the gap asks for, which shrinks about as the violation does
+            share = max(WHOLE_SHARE, 0.5 * tol / max(state.gap, tol))
         active.beta[at] = state.kernel.solve(
             before, active.lo[at], active.hi[at], g_before, state.problem.bias.is_free, share
         )
