@@ -32,6 +32,7 @@ def noisy(n, d=3, seed=0, cost=1.0, **others):
 def small_sets(monkeypatch):
     """Working sets of 128 where a problem has more than 256 samples: small data then go the way of large ones."""
     monkeypatch.setattr(working_set, "WHOLE", 256)
+    monkeypatch.setattr(working_set, "MANY", 256)
     monkeypatch.setattr(working_set, "SIZE", 128)
 
 

@@ -7,7 +7,11 @@ violate most, computes only the kernel block between them, solves that, and then
 gradient: each row is made in tiles and thrown away, unless its sample is free and so likely to move again. Samples that sit
 clearly on a bound are left out of the gradient (shrunk); the certificate, which looks at all samples in float64,
 brings back those that were left out wrongly and corrects what the gradient has drifted. Where no more than 4096 samples
-are active, all of them are the working set.
+are active, all of them may be the working set.
+
+Few features make a single RBF row cheap. Then all samples are the working set from the start, and the compiled loop makes a row
+when it first needs it: no round is spent on choosing. More than 4096 samples are given 32 MiB for that; if their rows need more,
+working sets go on from where it came.
 """
 
 from dataclasses import dataclass, field
@@ -32,7 +36,7 @@ from maxmargin.solvers.refine import refine
 from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.row_cache import RowCache
 from maxmargin.solvers.working_kernel import WorkingKernel, padded
-from maxmargin.solvers.working_set import FEW, SIZE, choose, is_moderate, size_for
+from maxmargin.solvers.working_set import FEW, SIZE, bytes_for_rows, choose, size_for
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices
 
@@ -111,8 +115,8 @@ class SMO(Solver):
 
     *Use it when* the kernel is not linear. *Needs* L2, hinge or squared hinge, finite costs; any kernel, an indefinite one for a
     stationary point. *Costs* about n × (support vectors) kernel values, by matrix products, on all cores; memory: a copy of
-    the data in float32, a block of at most 4096² values (a quarter of the budget at most) and 1 MiB of rows for each feature
-    (64 at least, half of the budget at most). *Equivalent to* InteriorPoint at its optimum.
+    the data in float32, a block of at most 4096² values or rows of 128 MiB (a quarter of the budget at most), and 1 MiB of kept
+    rows for each feature (64 at least, half of the budget at most). *Equivalent to* InteriorPoint at its optimum.
 
     Parameters
     ----------
@@ -228,8 +232,9 @@ class SMO(Solver):
         state.columns = KernelColumns(state.problem, dtype, self.n_threads)
         state.columns.begin(samples)
         worth = min(state.max_bytes // 2, BYTES_PER_FEATURE * max(64, state.problem.X.shape[1]))
-        state.source = state.columns.compiled(padded(len(samples))) if is_moderate(len(samples)) else None
-        state.cache = RowCache(len(samples), dtype, 0 if is_small or state.source is not None else worth)
+        has_rows = bytes_for_rows(len(samples), state.max_bytes // 4) > 0
+        state.source = state.columns.compiled(padded(len(samples))) if has_rows else None
+        state.cache = RowCache(len(samples), dtype, 0 if is_small else worth)
         state.working, state.has_whole = np.empty(0, dtype=np.intp), False
 
     def _round(self, state: _State, tol: float) -> None:
@@ -265,7 +270,8 @@ class SMO(Solver):
         active, at, K = state.active, state.working, state.kernel.K
         size, constant = len(at), state.problem.bias.scale**2
         if state.source is not None:
-            return WorkingKernel.by_rows(state.source, active.delta, constant, state.max_bytes // 4)
+            room = bytes_for_rows(size, state.max_bytes // 4)
+            return WorkingKernel.by_rows(state.source, active.delta, constant, room)
         shape = (padded(size),) * 2
         fits = state.spare.shape == shape and state.spare.dtype == state.columns.dtype
         out, state.spare = state.spare if fits else np.empty(shape, dtype=state.columns.dtype), K

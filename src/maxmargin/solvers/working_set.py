@@ -8,6 +8,9 @@ from maxmargin.typing import Floats, Indices
 FEW, WHOLE = 256, 4096
 """Up to so many active samples all of them are the working set: whoever they are, and if half of them are support vectors."""
 
+MANY, WHOLE_BYTES, BET_BYTES = 65536, 2**27, 2**25
+"""With more samples than this no step looks at all of them; the memory of rows for at most WHOLE samples, and for more."""
+
 SIZE, SMALLEST, PART = 1024, 256, 16
 """Samples of a working set otherwise: a sixteenth of all samples, within bounds; half of them stay for the next round."""
 
@@ -15,9 +18,14 @@ ROUND_VALUES = 3e7
 """Kernel values that one round may need: more than 30 000 active samples are given smaller working sets."""
 
 
-def is_moderate(n: int) -> bool:
-    """Whether n samples are too many for the whole of K, and few enough to look at all of them in each step."""
-    return FEW < n <= WHOLE
+def bytes_for_rows(n: int, max_bytes: int) -> int:
+    """What rows of K that are made one by one may take, for n samples: 0 where that is not worth while.
+
+    Where the samples are many it is a bet on few support vectors: if it is lost, what was found is kept.
+    """
+    if n <= FEW or n > MANY:
+        return 0
+    return min(max_bytes, WHOLE_BYTES if n <= WHOLE else BET_BYTES)
 
 
 def size_for(n: int, n_active: int, n_support: int, most_bytes: int, itemsize: int) -> int:
