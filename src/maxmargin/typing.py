@@ -14,5 +14,8 @@ Block: TypeAlias = NDArray[np.floating[Any]]
 Indices: TypeAlias = NDArray[np.intp]
 """Row numbers."""
 
+Flags: TypeAlias = NDArray[np.bool_]
+"""Yes or no for each sample."""
+
 Matrix: TypeAlias = Any
 """A dense two-dimensional array or a SciPy CSR array, float32 or float64: the rows are the samples."""

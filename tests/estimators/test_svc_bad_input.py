@@ -172,9 +172,11 @@ def test_verbose_names_the_pairs_on_stderr(capsys):
     assert "SVC, 0 against 1: gap" in capsys.readouterr().err
 
 
-def test_a_switch_that_the_solver_does_not_have_is_refused():
-    with pytest.raises(NotSupportedError, match="shrinking=False was asked for, and InteriorPoint has no such switch"):
-        SVC(shrinking=False, solver="interior_point").fit(X, Y)
+@pytest.mark.parametrize("solver", ["auto", "interior_point"])
+def test_without_shrinking_the_optimum_is_the_same(solver):
+    data = overlapping(2)
+    a, b = (SVC(shrinking=s, solver=solver, tol=1e-6).fit(*data).certificate_.primal for s in (True, False))
+    assert a == pytest.approx(b, rel=2e-6)
 
 
 def test_a_switch_that_the_solver_has_reaches_it():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin import SVC
+from maxmargin import SVC, HardMarginSVC
 from maxmargin.estimators.one_vs_one import vote
 from maxmargin.kernels import RBF, Custom, Expansion, Linear, Polynomial, Sigmoid
 
@@ -184,3 +184,35 @@ def test_a_certain_vote_is_never_overturned_within_the_errors(n_classes):
     assert not (overturned & is_certain).any()
     if n_classes == 2:
         np.testing.assert_array_equal(overturned, ~is_certain)
+
+
+@pytest.mark.parametrize("tol", [3e-2, 1e-3])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_certified_prediction_never_changes_at_the_exact_optimum(n_classes, fit_intercept, tol):
+    rng = np.random.default_rng(n_classes)
+    x = rng.standard_normal((900, 5))
+    y = (
+        np.floor(4.0 * rng.random(900) * 0.2 + 4.0 * (np.abs(x[:, 0]) > 0.7) * 0.4 + (x[:, 1] > 0)).astype(int)
+        % n_classes
+    )
+    settings = {"C": 2.0, "fit_intercept": fit_intercept}
+    rough, exact = SVC(tol=tol, **settings).fit(x, y), SVC(tol=1e-10, **settings).fit(x, y)
+    probe = rng.standard_normal((500, 5))
+    labels, is_certain = rough.certified_predictions(probe)
+    np.testing.assert_array_equal(labels, rough.predict(probe))
+    np.testing.assert_array_equal(labels[is_certain], exact.predict(probe)[is_certain])
+    assert exact.certified_predictions(probe)[1].mean() > 0.99
+
+
+def test_where_convexity_is_only_assumed_no_prediction_is_certain():
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((60, 3)), np.arange(60) % 2
+    for model in (
+        SVC(kernel="sigmoid", coef0=-1.0),
+        SVC(kernel=lambda a, b: a @ b.T),
+        HardMarginSVC(kernel="rbf", gamma=9.0),
+    ):
+        labels, is_certain = model.fit(x, y).certified_predictions(x)
+        assert len(labels) == 60
+        assert not is_certain.any()

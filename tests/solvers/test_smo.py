@@ -221,6 +221,23 @@ def test_without_room_for_its_rows_a_problem_goes_on_with_working_sets():
     assert solve(p, SMO(), budget=Budget(bytes=4 * 20 * 1024 * 4)).status is Status.SOLVED
 
 
+def test_without_shrinking_all_samples_stay(small_sets):
+    p = noisy(800)
+    seen = []
+
+    class Watched(SMO):
+        def step(self, state, tol, clock):
+            progress = super().step(state, tol, clock)
+            seen.append(len(state.active.samples))
+            return progress
+
+    solve(p, Watched(), tol=1e-4)
+    assert min(seen) < 800
+    seen.clear()
+    solve(p, Watched(shrinking=False), tol=1e-4)
+    assert set(seen) == {800}
+
+
 def columns_of(p, dtype=np.float64):
     """The kernel columns of all samples."""
     columns = KernelColumns(p, dtype, n_threads=1)

@@ -12,7 +12,8 @@ the lower end of the argmin at one extreme and the upper end at the other. Hence
 F*(x) ∈ f(x) ± radius·√k(x, x) + [b⁻, b⁺].
 """
 
-from dataclasses import dataclass
+import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,41 +21,51 @@ from maxmargin.core.bias import best_bias
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate import Certificate
 from maxmargin.core.problem import Problem
+from maxmargin.core.scores import Scores
 from maxmargin.errors import NotSupportedError
 from maxmargin.typing import Floats
 
 
-@dataclass(frozen=True, eq=False)
-class OptimumBall:
-    """w* lies within `radius` of `centre` (a vector of the feature space), b* in [b_lower, b_upper].
+class OptimumBall(NamedTuple):
+    """w* lies within `radius` of the candidate's w, b* in [b_lower, b_upper].
 
     `constant` is the feature that a penalised bias belongs to: it counts in the length of x.
     """
 
-    centre: Floats
     radius: float
     b_lower: float
     b_upper: float
     constant: float = 0.0
 
     def interval(self, f: Floats, squares: Floats) -> tuple[Floats, Floats]:
-        """The ends of F*(x), from f = ⟨centre, φ(x)⟩ and k(x, x)."""
+        """The ends of F*(x), from f = ⟨w, φ(x)⟩ and k(x, x)."""
         reach = self.radius * np.sqrt(squares + self.constant**2)
         return f + self.b_lower - reach, f + self.b_upper + reach
 
 
-def optimum_ball(problem: Problem, candidate: Candidate, certificate: Certificate) -> OptimumBall:
-    """The ball of a certified candidate; L2 only. Cost: two passes over the data where the bias is free, else nothing."""
+def has_ball(problem: Problem, certificate: Certificate) -> bool:
+    """Whether the gap bounds a distance: a convex problem with finite costs, and a finite gap."""
+    is_convex = problem.penalty.strongly_convex and certificate.convex and not certificate.assumed_psd
+    return is_convex and not problem.is_hard and math.isfinite(certificate.gap)
+
+
+def optimum_ball(
+    problem: Problem, candidate: Candidate, certificate: Certificate, scores: Scores | None = None
+) -> OptimumBall:
+    """The ball of a certified candidate; L2 only.
+
+    Cost: two passes over the data where the bias is free, one where the candidate's scores are known, else nothing.
+    """
     if not problem.penalty.strongly_convex:
         raise NotSupportedError(f"{problem.penalty!r} is not strongly convex, so a gap bounds no distance.")
     # The ball about ½(w + w(β)) lies in one about w, which is at hand without another pass and hardly larger.
-    centre, radius = candidate.w, certificate.radius + 0.5 * certificate.distance
+    radius = certificate.radius + 0.5 * certificate.distance
     if problem.bias.kind == "none":
-        return OptimumBall(centre, radius, 0.0, 0.0)
+        return OptimumBall(radius, 0.0, 0.0)
     if problem.bias.kind == "penalized":
-        return OptimumBall(centre, radius, candidate.b, candidate.b, problem.bias.scale)
-    f = problem.decision(centre)
-    reach = radius * np.sqrt(np.maximum(problem.diag(), 0.0))
+        return OptimumBall(radius, candidate.b, candidate.b, problem.bias.scale)
+    scores = Scores(problem.decision(candidate.w)) if scores is None else scores
+    f, reach = scores.values, radius * np.sqrt(np.maximum(problem.diag(), 0.0)) + scores.error
     lower = best_bias(problem, candidate.beta, f + reach).lower
     upper = best_bias(problem, candidate.beta, f - reach).upper
-    return OptimumBall(centre, radius, lower, upper)
+    return OptimumBall(radius, lower, upper)

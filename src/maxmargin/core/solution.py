@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate import Certificate
+from maxmargin.core.scores import Scores
 
 
 class Status(Enum):
@@ -61,6 +62,8 @@ class Solution(Candidate):
         Each certified moment.
     certificate : Certificate or None
         What `certify` said of this candidate when the driver asked; anybody may ask again.
+    scores : Scores or None
+        f_j = ⟨w, φ(x_j)⟩ of each sample, as the certificate saw them.
     """
 
     status: Status = Status.SOLVED
@@ -68,3 +71,4 @@ class Solution(Candidate):
     solver: str = ""
     trace: Trace = field(default=(), repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
+    scores: Scores | None = field(default=None, repr=False, compare=False)

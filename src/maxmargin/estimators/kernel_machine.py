@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from maxmargin.analysis.ball import has_ball, optimum_ball
 from maxmargin.core import Bias, Candidate, Problem, Regularization, Solution, Status, loss_from_name
 from maxmargin.core.dual import make_feasible
 from maxmargin.errors import InvalidInputError
@@ -69,7 +70,7 @@ class KernelClassifier(KernelPredictor):
 
             solutions = in_threads(train, len(problems), budget, threads)
             self.class_weight_ = class_factors(self.class_weight, self.classes_, labels, weights)
-            self._store(X, labels, pairs, solutions, problems[0].kernel)
+            self._store(X, labels, pairs, solutions, problems)
             self._last_fit = (X.shape, labels, [problem.cost for problem in problems]) if self.warm_start else None
         for solution, certificate in zip(solutions, self._per_problem("certificate_"), strict=True):
             warn_unless_solved(type(self).__name__, solution.status, certificate, tol)
@@ -136,9 +137,9 @@ class KernelClassifier(KernelPredictor):
         labels: Indices,
         pairs: list[Pair],
         solutions: list[Solution],
-        kernel: Kernel,
+        problems: list[Problem],
     ) -> None:
-        n_classes = len(self.classes_)
+        n_classes, kernel = len(self.classes_), problems[0].kernel
         support, dual_coef = pack_dual(pairs, [solution.beta for solution in solutions], labels, n_classes)
         certificates = [solution.certificate for solution in solutions if solution.certificate is not None]
         worst = int(np.argmax([certificate.relative_gap for certificate in certificates]))
@@ -153,6 +154,12 @@ class KernelClassifier(KernelPredictor):
         self._weights = np.array([solution.w for solution in solutions]) if is_linear else None
         groups = None if n_classes == 2 else self.n_support_
         self._expansion = None if is_linear else Expansion(kernel, reference, dual_coef, groups)
+        self._balls = []
+        if all(has_ball(problem, certificate) for problem, certificate in zip(problems, certificates, strict=True)):
+            self._balls = [
+                optimum_ball(problem, solution, certificate, solution.scores)
+                for problem, solution, certificate in zip(problems, solutions, certificates, strict=True)
+            ]
         self.shape_fit_ = X.shape
         self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
         self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)

@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from maxmargin.analysis.ball import OptimumBall
 from maxmargin.core import products
 from maxmargin.estimators.base import Classifier
 from maxmargin.estimators.one_vs_one import pair_errors, pair_sums, vote
-from maxmargin.kernels import Expansion, Kernel
+from maxmargin.kernels import Expansion, Kernel, Precomputed
 from maxmargin.kernels.tiles import TILE_X, cut
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
@@ -30,6 +31,7 @@ class KernelPredictor(Classifier):
     intercept_: Floats
     _weights: Floats | None
     _expansion: Expansion | None
+    _balls: list[OptimumBall]
 
     @property
     def coef_(self) -> Floats:
@@ -57,6 +59,35 @@ class KernelPredictor(Classifier):
         """
         X = self._checked(X)
         return self.classes_[np.concatenate([self._chosen(rows) for rows in self._chunks(X)])]
+
+    def certified_predictions(self, X: Any) -> tuple[Any, Any]:
+        """(labels, is_certain): the predictions, and which of them cannot change between this model and the exact optimum.
+
+        The exact optimum lies in a ball of radius √gap about this model, so the F(x) of each pair has an interval; a label is
+        certain where it wins whatever the decisions are within theirs. A smaller `tol` makes more of them certain. Nothing is
+        where the kernel is precomputed or not known to be positive semi-definite, nor for the hard margin. Cost: that of
+        `decision_function` in float64.
+
+        Examples
+        --------
+        >>> from maxmargin import SVC
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0]
+        >>> labels, is_certain = SVC(C=10.0, tol=1e-8).fit(X, y).certified_predictions([[0.0], [1.4]])
+        >>> labels, is_certain
+        (array([0, 1]), array([ True,  True]))
+        """
+        labels, X = self.predict(X), self._checked(X)
+        if not self._balls or isinstance(self.kernel_, Precomputed):
+            return labels, np.zeros(len(labels), dtype=bool)
+        winners, is_certain = [], []
+        for rows in self._chunks(X):
+            f = self._decisions(rows, np.float64) - self.intercept_[:, np.newaxis]
+            squares: Floats = np.asarray(self.kernel_.diag(rows), dtype=np.float64)
+            ends = np.array([ball.interval(f[k], squares) for k, ball in enumerate(self._balls)])
+            choice = vote(ends.mean(axis=1), len(self.classes_), 0.5 * (ends[:, 1] - ends[:, 0]))
+            winners.append(choice.winner)
+            is_certain.append(choice.is_certain)
+        return labels, np.concatenate(is_certain) & (self.classes_[np.concatenate(winners)] == labels)
 
     def _chosen(self, X: Matrix) -> Indices:
         """The numbers of the classes of some checked rows."""

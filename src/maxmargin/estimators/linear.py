@@ -208,7 +208,7 @@ class LinearSVC(Classifier):
         self.shape_fit_ = X.shape
         self._last_fit = ((X.shape, len(problems)), labels) if self.warm_start else None
         self._balls = [
-            optimum_ball(problem, solution, certificate)
+            optimum_ball(problem, solution, certificate, solution.scores)
             for problem, solution, certificate in zip(problems, solutions, certificates, strict=True)
         ]
         worst = int(np.argmax([certificate.relative_gap for certificate in certificates]))
@@ -255,7 +255,7 @@ class LinearSVC(Classifier):
         """
         X = self._checked(X)
         squares = products.squares(X)
-        scores = products.scores(X, np.array([ball.centre for ball in self._balls]).T)
+        scores = products.scores(X, self.coef_.T)
         ends = [ball.interval(scores[:, k], squares) for k, ball in enumerate(self._balls)]
         lower, upper = np.array([end[0] for end in ends]), np.array([end[1] for end in ends])
         labels = self.predict(X)

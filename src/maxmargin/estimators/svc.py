@@ -3,7 +3,6 @@
 from dataclasses import fields, replace
 from typing import Any
 
-from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import check_flag
 from maxmargin.estimators.kernel_machine import KernelClassifier
 from maxmargin.solvers import Auto, Solver
@@ -43,8 +42,8 @@ class SVC(KernelClassifier):
     solver : str or Solver
         "auto" or a name of the registry, such as "interior_point".
     shrinking : bool
-        Whether a solver may leave out samples for a while that seem settled. It changes the time, not the optimum; False is
-        refused where the solver has no such switch.
+        Whether SMO may leave out samples for a while that seem settled. It changes the time, not the optimum; other solvers do
+        not ask.
     decision_function_shape : {"ovr", "ovo"}
         For more than two classes: a column a class, or a pair of them.
     break_ties : bool
@@ -132,11 +131,7 @@ class SVC(KernelClassifier):
 
     def _solver(self, seed: int, n_threads: int) -> Solver | Auto:
         solver = super()._solver(seed, n_threads)
-        if check_flag("shrinking", self.shrinking):
+        has_switch = any(field.name == "shrinking" for field in fields(solver))  # type: ignore[arg-type]
+        if check_flag("shrinking", self.shrinking) or not has_switch:
             return solver
-        if not any(field.name == "shrinking" for field in fields(solver)):  # type: ignore[arg-type]
-            raise NotSupportedError(
-                f"shrinking=False was asked for, and {type(solver).__name__} has no such switch. Leave shrinking=True: no sample "
-                "is left out for good, the certificate looks at all of them."
-            )
         return replace(solver, shrinking=False)  # type: ignore[type-var]

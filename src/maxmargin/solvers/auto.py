@@ -31,6 +31,7 @@ class Auto:
 
     seed: int = 0
     n_threads: int = 1
+    shrinking: bool = True
 
     def choose(self, problem: Problem) -> tuple[Solver, str]:
         """The solver and the reason; the solver may still refuse, and then its words stand."""
@@ -41,7 +42,8 @@ class Auto:
                 f"of {n} samples few touch a hard margin, so only those are looked at closely",
             )
         if not problem.is_linear:
-            return self._with_settings(SMO), f"{n} samples with a kernel: kernel rows only where they are needed"
+            reason = f"{n} samples with a kernel: kernel rows only where they are needed"
+            return SMO(n_threads=self.n_threads, shrinking=self.shrinking), reason
         if d <= FEW_FEATURES and n >= 4 * d:
             return self._with_settings(ProximalNewton), f"{n} samples but only {d} features: d × d equations"
         if n <= FEW_SAMPLES:

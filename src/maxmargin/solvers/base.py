@@ -13,7 +13,7 @@ from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate import Certificate, certify
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
-from maxmargin.core.scores import scores
+from maxmargin.core.scores import Scores, scores
 from maxmargin.core.solution import Solution, Status, TracePoint
 from maxmargin.core.workspace import DEFAULT_BYTES, Workspace
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
@@ -203,6 +203,7 @@ def solve(
         solver=f"{solver.route(run.state)}: {reason}",
         trace=tuple(run.trace),
         certificate=run.certificate,
+        scores=run.best_scores,
     )
 
 
@@ -214,7 +215,8 @@ class _Run:
         self.best: Candidate | None = None
         self.certificate: Certificate | None = None
         self.trace: list[TracePoint] = []
-        self.scores: Floats = np.empty(0)
+        self.scores = Scores(np.empty(0))
+        self.best_scores: Scores | None = None
         self.state: Any = None
 
     @property
@@ -241,7 +243,7 @@ class _Run:
                 if progress.gap <= self.tol or progress.is_final:
                     certificate = self.judge(self.solver.finish(self.state, self.tol))
                     if certificate.relative_gap > self.tol:
-                        self.solver.heed(self.state, self.scores)
+                        self.solver.heed(self.state, self.scores.values)
                 if self.observe is not None and self.observe(self.event(progress, certificate)) is True:
                     return self.last_word(Status.STOPPED)
                 if self.best_gap <= self.tol:
@@ -267,9 +269,9 @@ class _Run:
     def judge(self, candidate: Candidate) -> Certificate:
         """Certify a candidate and keep it if it is the best so far."""
         self.scores = scores(self.problem, candidate, getattr(self.solver, "n_threads", 1))
-        certificate = certify(self.problem, candidate, self.scores)
+        certificate = certify(self.problem, candidate, self.scores.values)
         if self.best is None or certificate.relative_gap < self.best_gap:
-            self.best, self.certificate = candidate, certificate
+            self.best, self.certificate, self.best_scores = candidate, certificate, self.scores
         self.trace.append(
             TracePoint(
                 self.clock.seconds, self.clock.rounds, certificate.primal, certificate.dual, certificate.relative_gap

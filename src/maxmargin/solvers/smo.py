@@ -122,6 +122,8 @@ class SMO(Solver):
     ----------
     n_threads : int
         Threads for kernel values; the answer does not depend on it.
+    shrinking : bool
+        Whether samples that sit clearly on a bound are left out until the certificate is asked.
 
     Examples
     --------
@@ -134,6 +136,7 @@ class SMO(Solver):
     """
 
     n_threads: int = 1
+    shrinking: bool = True
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
@@ -174,7 +177,7 @@ class SMO(Solver):
                 return self._without_progress(state, tol)
             if state.gap <= tol * CLAIM * 0.5 ** min(state.claims, 3):
                 return Progress(min(state.gap, tol))
-            if state.rounds - state.last_shrink >= SHRINK_EVERY and state.gap < SHRINK_BELOW:
+            if self.shrinking and state.rounds - state.last_shrink >= SHRINK_EVERY and state.gap < SHRINK_BELOW:
                 _shrink(state)
             return Progress.without_claim(state.gap, tol)
 
@@ -204,7 +207,7 @@ class SMO(Solver):
         self._restart(state, state.judged.beta, scores, state.problem.present)
         if state.claims > 1 and not state.is_exact:
             state.is_exact, state.columns = True, None
-        if len(state.active.samples) > _working_size(state):
+        if self.shrinking and len(state.active.samples) > _working_size(state):
             _estimate(state)
             _shrink(state)
 
