@@ -133,7 +133,7 @@ def test_more_classes_are_told_from_the_rest_each_with_its_certificate():
 
 
 def test_budgets_end_it_with_a_warning_and_the_best_so_far():
-    with pytest.warns(ConvergenceWarning, match="Relative gap reached"):
+    with pytest.warns(ConvergenceWarning, match="n_epochs.*Relative gap reached"):
         model = PegasosSVC(n_epochs=3, tol=1e-6).fit(X, Y)
     assert model.status_ is Status.ITERATION_BUDGET
     assert model.n_iter_ == 3

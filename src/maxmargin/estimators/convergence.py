@@ -11,11 +11,14 @@ class ConvergenceWarning(_SklearnConvergenceWarning):  # type: ignore[misc]
     """The model is the best found, but its gap is above ``tol``: a budget ran out or progress stalled."""
 
 
-def warn_unless_solved(name: str, status: Status, certificate: Certificate, tol: float) -> None:
-    """Say what ended the fit, the gap that was reached and what to try."""
+def warn_unless_solved(
+    name: str, status: Status, certificate: Certificate, tol: float, rounds: str = "max_iter"
+) -> None:
+    """Say what ended the fit, the gap that was reached and what to try; `rounds` is the parameter that limits the iterations."""
     if status not in (Status.SOLVED, Status.INTERRUPTED, Status.STOPPED):
+        reason = str(status).replace("max_iter", rounds)
         warnings.warn(
-            f"{name}: {status} Relative gap reached: {certificate.relative_gap:.2g}, asked for: tol={tol:g}.",
+            f"{name}: {reason} Relative gap reached: {certificate.relative_gap:.2g}, asked for: tol={tol:g}.",
             ConvergenceWarning,
             stacklevel=4,
         )

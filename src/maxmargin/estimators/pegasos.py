@@ -190,7 +190,7 @@ class PegasosSVC(StreamLearner):
             self._store(X, problems, solutions)
         for solution, certificate in zip(solutions, self._per_problem(), strict=True):
             if self.tol is not None or solution.status is not Status.ITERATION_BUDGET:
-                warn_unless_solved(type(self).__name__, solution.status, certificate, tol)
+                warn_unless_solved(type(self).__name__, solution.status, certificate, tol, rounds="n_epochs")
         return any(solution.status is Status.INTERRUPTED for solution in solutions)
 
     def _solver(self) -> Pegasos:
