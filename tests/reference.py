@@ -4,7 +4,7 @@ Floats are rational numbers, so sums and products of `Fraction` are exact: what 
 own rounding. Kernel values are computed pair by pair in float64, or exactly where the kernel is linear.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -291,3 +291,31 @@ def subgradient_descent(X, y, lam, etas):
         w = w - eta * (lam * w - (y[wrong] @ X[wrong]) / len(y))
         iterates.append(w)
     return iterates
+
+
+# -- leave-one-out: n honest retrainings -------------------------------------------------------------------------------
+
+
+def best_biases(f, y, cost):
+    """The ends of argmin_b Σ c max(0, 1 − y(f + b)), by trying every kink."""
+    kinks = sorted(y - f)
+    values = [float(cost @ np.maximum(0.0, 1.0 - y * (f + b))) for b in kinks]
+    flat = [b for b, value in zip(kinks, values, strict=True) if value <= min(values) + 1e-10 * float(cost.sum())]
+    return flat[0], flat[-1]
+
+
+def left_out_decision(problem, i):
+    """F₋ᵢ(xᵢ): cost 0 for sample i, the dual QP of the others, the middle of the best biases; ∓∞ if its class is gone."""
+    cost = problem.cost.copy()
+    cost[i] = 0.0
+    on = np.flatnonzero(cost > 0)
+    if len(set(problem.y[on])) == 1:
+        return np.inf * problem.y[on[0]]
+    smaller = replace(problem, cost=cost)
+    beta = solve_qp(smaller) * problem.y
+    f = gram(problem) @ beta + problem.bias.scale**2 * beta.sum()
+    if not problem.bias.is_free:
+        return f[i]
+    if problem.is_hard:
+        return f[i] - 0.5 * (f[on][problem.y[on] > 0].min() + f[on][problem.y[on] < 0].max())
+    return f[i] + sum(best_biases(f[on], problem.y[on], cost[on])) / 2

@@ -24,11 +24,16 @@ if TYPE_CHECKING:
         SVC,
         ConvergenceWarning,
         HardMarginSVC,
+        LeaveOneOut,
+        LeaveOneOutSearch,
         LinearSVC,
         PegasosSVC,
         Perceptron,
+        SettledBy,
         certify,
+        leave_one_out,
         separability,
+        xi_alpha,
     )
 
 _HOME = {
@@ -40,6 +45,11 @@ _HOME = {
     "certify": "estimators",
     "separability": "estimators",
     "ConvergenceWarning": "estimators",
+    "LeaveOneOut": "estimators",
+    "LeaveOneOutSearch": "estimators",
+    "SettledBy": "estimators",
+    "leave_one_out": "estimators",
+    "xi_alpha": "estimators",
     "Separable": "analysis.witness",
     "NotSeparable": "analysis.witness",
     "Undecided": "analysis.witness",
@@ -63,6 +73,8 @@ __all__ = [
     "Halfspace",
     "HardMarginSVC",
     "InvalidInputError",
+    "LeaveOneOut",
+    "LeaveOneOutSearch",
     "LinearSVC",
     "MaxMarginError",
     "MemoryBudgetError",
@@ -75,6 +87,7 @@ __all__ = [
     "Regularization",
     "SVC",
     "Separable",
+    "SettledBy",
     "Status",
     "Undecided",
     "UndecidedError",
@@ -82,7 +95,9 @@ __all__ = [
     "certify",
     "errors",
     "kernels",
+    "leave_one_out",
     "separability",
+    "xi_alpha",
 ]
 
 

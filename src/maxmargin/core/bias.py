@@ -67,10 +67,10 @@ def hinge_interval(f: Floats, y: Floats, cost: Floats, slope: float = 0.0) -> In
     kinks, balance, flat = y - f, float(cost[y > 0].sum()) - slope, 1e-12 * float(cost.sum())
     if len(kinks) <= SORTED_AT_ONCE:
         return Interval(*_reach_sorted(kinks, cost, balance - flat, balance + flat))
-    return Interval(_reach(kinks, cost, balance - flat), _reach(kinks, cost, balance + flat))
+    return Interval(weighted_quantile(kinks, cost, balance - flat), weighted_quantile(kinks, cost, balance + flat))
 
 
-def _reach(values: Floats, weights: Floats, total: float) -> float:
+def weighted_quantile(values: Floats, weights: Floats, total: float) -> float:
     """The smallest value such that those up to it weigh at least `total`; the largest one if all together do not.
 
     By halving: O(n), where a sort would cost more than the pass over the data that made the values.

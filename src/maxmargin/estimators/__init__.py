@@ -4,6 +4,7 @@ from maxmargin.estimators.convergence import ConvergenceWarning
 from maxmargin.estimators.hard_margin import HardMarginSVC
 from maxmargin.estimators.inspect import certify, separability
 from maxmargin.estimators.linear import LinearSVC
+from maxmargin.estimators.loo import LeaveOneOut, LeaveOneOutSearch, SettledBy, leave_one_out, xi_alpha
 from maxmargin.estimators.pegasos import PegasosSVC
 from maxmargin.estimators.perceptron import Perceptron
 from maxmargin.estimators.svc import SVC
@@ -11,10 +12,15 @@ from maxmargin.estimators.svc import SVC
 __all__ = [
     "ConvergenceWarning",
     "HardMarginSVC",
+    "LeaveOneOut",
+    "LeaveOneOutSearch",
     "LinearSVC",
     "PegasosSVC",
     "Perceptron",
     "SVC",
+    "SettledBy",
     "certify",
+    "leave_one_out",
     "separability",
+    "xi_alpha",
 ]

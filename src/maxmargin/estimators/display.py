@@ -6,7 +6,15 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from maxmargin.core import Solution, Status
@@ -57,6 +65,46 @@ class Display:
         """Put a line in the place of the bar."""
         self._progress.remove_task(self._bars.pop(k))
         self._console.print(Text(f"{self._line_names[k]}: {summary(solution, self._tol)}"), soft_wrap=True)
+
+
+class Tally:
+    """Draws how many of so many are done, and the time that is left; nothing where there is no terminal."""
+
+    def __init__(self, name: str, console: Console | None = None) -> None:
+        self._name = name
+        self._console = Console(stderr=True) if console is None else console
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=True,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        if self._console.is_interactive:
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._console.is_interactive:
+            self._progress.stop()
+
+    def begin(self, total: int) -> None:
+        """So many are to do now."""
+        if self._task is not None:
+            self._progress.remove_task(self._task)
+        self._task = self._progress.add_task(self._name, total=total)
+
+    def see(self, done: int) -> None:
+        """So many of them are done."""
+        if self._task is not None:
+            self._progress.update(self._task, completed=done)
 
 
 def summary(solution: Solution, tol: float) -> str:

@@ -1,0 +1,134 @@
+"""Retraining without one sample, from the full solution, on a Gram matrix in memory; compiled.
+
+    min_β  ½ βᵀKβ − yᵀβ    s.t.  lo ≤ β ≤ hi,  β_i = 0,   and Σβ = 0 where the bias is free
+
+Pair or single steps (see `smo`) in rounds. After each the duality gap G is summed, so that the optimum w* lies within √G of
+w(β) and the decision of the left-out sample in an interval,
+
+    F*(x_i) ∈ f_i ± √(G k_ii) + [b]
+
+with b between the means of the argmin's ends at the two extremes of the scores. The round that decides the sign is the last.
+"""
+
+import numpy as np
+
+from maxmargin._loops.jit import loop
+from maxmargin._loops.quantiles import bias_ends, hinge_residual
+from maxmargin._loops.smo import N_FIELDS, STEPS, pair_steps, single_steps
+
+# What is known of the left-out sample, by position in `bounds`: the ends of F(x_i), the gap, and the rounds made.
+LOWER, UPPER, GAP, ROUNDS, N_BOUNDS = 0, 1, 2, 3, 4
+
+# The settings, by position in `rules`: stop at a certain sign?; at this width; at this gap; after so many rounds of so many
+# steps; the least curvature of a pair; how much rounding may have moved F.
+AT_SIGN, WIDTH, LEAST_GAP, MAX_ROUNDS, ROUND_STEPS, FLOOR, ROUNDING, N_RULES = 0, 1, 2, 3, 4, 5, 6, 7
+
+
+@loop
+def is_enough(bounds, rules):
+    """Whether the interval tells what was asked."""
+    is_signed = rules[AT_SIGN] > 0.0 and (bounds[LOWER] > 0.0 or bounds[UPPER] < 0.0)
+    return is_signed or bounds[UPPER] - bounds[LOWER] <= rules[WIDTH] or bounds[GAP] <= rules[LEAST_GAP]
+
+
+@loop
+def hand_over(K, diagonal, g, beta, lo, hi, i):
+    """Set β_i to zero, its share moved to others one at a time, always the cheapest way, so that Σβ stays; updates g."""
+    while beta[i] != 0.0:
+        best, at, most = np.inf, -1, 0.0
+        for j in range(g.shape[0]):
+            room = hi[j] - beta[j] if beta[i] > 0.0 else beta[j] - lo[j]
+            if j == i or room <= 0.0:
+                continue
+            move = min(abs(beta[i]), room)
+            signed = move if beta[i] > 0.0 else -move
+            price = signed * (g[j] - g[i]) + 0.5 * move * move * (diagonal[i] + diagonal[j] - 2.0 * K[i, j])
+            if price / move < best:
+                best, at, most = price / move, j, signed
+        if at < 0:
+            break
+        beta[at] = hi[at] if most == hi[at] - beta[at] else lo[at] if most == lo[at] - beta[at] else beta[at] + most
+        beta[i] = 0.0 if abs(most) >= abs(beta[i]) else beta[i] - most
+        for k in range(g.shape[0]):
+            g[k] += most * (K[at, k] - K[i, k])
+
+
+@loop
+def look(g, y, cost, beta, lengths, is_free, i, bracket, rules, bounds, values, masses):
+    """Sum the gap at the present β and tighten `bounds` and the bias's `bracket` with it."""
+    n = g.shape[0]
+    b, total, weight = 0.0, 0.0, 0.0
+    if is_free:
+        for j in range(n):
+            values[j] = -g[j]  # the kinks y − f
+            if j != i:
+                weight += cost[j]
+                total += cost[j] if y[j] > 0.0 else 0.0
+        kinks = values.copy()
+        flat = 1e-12 * weight
+        lower, upper = bias_ends(kinks, lengths, 0.0, cost, i, total, flat, bracket[0], bracket[1], values, masses)
+        b = lower + 0.5 * (upper - lower)
+    gap = 0.0
+    for j in range(n):
+        if j != i and cost[j] > 0.0:
+            gap += hinge_residual(y[j] * (-g[j] - b), beta[j] * y[j], cost[j])
+    radius = np.sqrt(gap)
+    reach = radius * lengths[i] + rules[ROUNDING]
+    f = g[i] + y[i]
+    low, high = 0.0, 0.0
+    if is_free:
+        first = bias_ends(kinks, lengths, -radius, cost, i, total, flat, bracket[0], bracket[1], values, masses)
+        last = bias_ends(kinks, lengths, radius, cost, i, total, flat, bracket[0], bracket[1], values, masses)
+        low, high = 0.5 * (first[0] + first[1]), 0.5 * (last[0] + last[1])
+        bracket[0], bracket[1] = max(bracket[0], first[0]), min(bracket[1], last[1])
+    bounds[LOWER] = max(bounds[LOWER], f - reach + low)
+    bounds[UPPER] = min(bounds[UPPER], f + reach + high)
+    bounds[GAP] = gap
+
+
+@loop
+def retrain_gram(K, diagonal, y, cost, beta0, g0, is_free, jobs, begin, end, brackets, rules, bounds):
+    """Leave out the samples jobs[begin:end], one after the other, each from the full solution β₀; fills their `bounds`.
+
+    K : (m, m), m a multiple of the chunk of `smo`; entries beyond the samples have cost 0.
+    """
+    m = g0.shape[0]
+    beta, g, score, values, masses = np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m)
+    lo, hi, rise, fall, lengths = np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.sqrt(diagonal)
+    report = np.zeros(N_FIELDS)
+    for at in range(begin, end):
+        i = jobs[at]
+        beta[:] = beta0
+        g[:] = g0
+        for j in range(m):
+            lo[j] = 0.0 if y[j] > 0.0 else -cost[j]
+            hi[j] = cost[j] if y[j] > 0.0 else 0.0
+        lo[i], hi[i] = min(beta[i], 0.0), max(beta[i], 0.0)
+        if is_free:
+            hand_over(K, diagonal, g, beta, lo, hi, i)
+        else:
+            for k in range(m):
+                g[k] -= beta[i] * K[i, k]
+            beta[i] = 0.0
+        lo[i], hi[i] = 0.0, 0.0
+        for j in range(m):
+            rise[j] = 0.0 if beta[j] < hi[j] else -1e30
+            fall[j] = 0.0 if beta[j] > lo[j] else -1e30
+        rounds, steps = 0, rules[ROUND_STEPS]
+        while True:
+            look(g, y, cost, beta, lengths, is_free, i, brackets[at], rules, bounds[at], values, masses)
+            if is_enough(bounds[at], rules) or rounds >= rules[MAX_ROUNDS]:
+                break
+            if is_free:
+                pair_steps(
+                    K, diagonal, g, beta, lo, hi, rise, fall, score, rules[FLOOR], 0.0, 1e-13, int(steps), report
+                )
+            else:
+                single_steps(
+                    K, diagonal, g, beta, lo, hi, rise, fall, score, rules[FLOOR], 0.0, 1e-13, int(steps), report
+                )
+            rounds += 1
+            steps *= 1.5
+            if report[STEPS] == 0:  # nothing violates any more
+                break
+        bounds[at, ROUNDS] = rounds

@@ -1,0 +1,134 @@
+"""The decisions of a problem's left-out samples as intervals: from the theorems first, tighter on request."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from maxmargin.analysis.leave_one_out.full import Full
+from maxmargin.analysis.leave_one_out.retrain import BySolver, Goal, OnGram, OnRows, Retrainer
+from maxmargin.analysis.leave_one_out.theorems import is_outside, without_retraining
+from maxmargin.threads import one_blas_thread, together
+from maxmargin.typing import Indices
+
+CALL_SECONDS = 0.05
+"""A compiled call is given as many samples as take about so long: Ctrl-C and progress wait no longer."""
+
+
+class LeftOut:
+    """F₋ᵢ(xᵢ) ∈ [lower_i, upper_i] for each sample of one binary problem.
+
+    Parameters
+    ----------
+    full : Full
+        The problem on all samples, solved tightly.
+    tol : float
+        The relative gap to which a sample is retrained at most.
+    max_bytes : int
+        What a Gram matrix may take.
+
+    Attributes
+    ----------
+    lower, upper : arrays (n,)
+        Certified ends; both the same infinity where no sample of the class would be left.
+    is_retrained : bool array (n,)
+        Whom the theorems did not settle.
+
+    Examples
+    --------
+    >>> from maxmargin.core import Problem
+    >>> from maxmargin.solvers import solve
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> problem = Problem(X, y, cost=np.full(4, 10.0))
+    >>> left_out = LeftOut(Full.of(problem, solve(problem, tol=1e-10)), tol=1e-10, max_bytes=2**20)
+    >>> bool(left_out.lower[3] > 0), np.isfinite(left_out.lower[2])
+    (True, False)
+    >>> left_out.retrain(np.array([1, 2]), Goal(at_sign=False, width=1e-6))
+    True
+    >>> left_out.lower[1:3].round(4), left_out.upper[1:3].round(4)
+    (array([0., 0.]), array([0., 0.]))
+    """
+
+    def __init__(self, full: Full, *, tol: float, max_bytes: int) -> None:
+        self.full, self.tol, self.max_bytes = full, tol, max_bytes
+        bounds = without_retraining(full)
+        self.lower, self.upper, self._brackets = bounds.lower, bounds.upper, bounds.brackets
+        self.is_outside = is_outside(full)
+        self.is_retrained = np.zeros(full.problem.n, dtype=bool)
+        self._retrainers: list[Retrainer] = []
+        self._lock = threading.Lock()
+
+    def retrain(
+        self, samples: Indices, goal: Goal, n_threads: int = 1, done: Callable[[int], Any] | None = None
+    ) -> bool:
+        """Leave these samples out one by one until the goal is met or the tolerance is; False: interrupted.
+
+        What is known by then is kept. `done` hears how many more samples are finished, in any thread; its True means stop.
+        """
+        samples = samples[~self._is_alone(samples) & (self.full.problem.cost[samples] > 0)]
+        self.is_retrained[samples] = True
+        if len(samples) and not self._retrainers:
+            self._retrainers = self._choose()
+        for retrainer in self._retrainers:
+            open_ones = samples[~self._meets(samples, goal)]
+            if not self._work(
+                retrainer, open_ones, goal, n_threads, done if retrainer is self._retrainers[0] else None
+            ):
+                return False
+        return True
+
+    def _is_alone(self, samples: Indices) -> Any:
+        return np.isinf(self.lower[samples]) & (self.lower[samples] == self.upper[samples])
+
+    def _meets(self, samples: Indices, goal: Goal) -> Any:
+        lower, upper = self.lower[samples], self.upper[samples]
+        is_signed = goal.at_sign & ((lower > 0) | (upper <= 0))
+        return is_signed | (upper - lower <= goal.width)
+
+    def _choose(self) -> list[Retrainer]:
+        """The fast way, if one suits, and the slow one for what that leaves open."""
+        slow = BySolver(self.full, self.tol)
+        if OnGram.suits(self.full, self.max_bytes):
+            return [OnGram(self.full), slow]
+        return [OnRows(self.full), slow] if OnRows.suits(self.full, self.max_bytes) else [slow]
+
+    def _work(
+        self, retrainer: Retrainer, samples: Indices, goal: Goal, n_threads: int, done: Callable[[int], Any] | None
+    ) -> bool:
+        """Hand the samples out to threads in small batches; the intervals only ever shrink."""
+        state = {"next": 0, "batch": retrainer.batch}
+        stop = threading.Event()
+
+        def take() -> Indices:
+            with self._lock:
+                start = state["next"]
+                state["next"] = min(start + state["batch"], len(samples))
+                return samples[start : state["next"]]
+
+        def work() -> None:
+            try:
+                while not stop.is_set() and len(batch := take()):
+                    started = time.perf_counter()
+                    found = retrainer.run(batch, self._brackets[batch], goal, stop.is_set)
+                    seconds = time.perf_counter() - started
+                    with self._lock:
+                        self.lower[batch] = np.maximum(self.lower[batch], found[:, 0])
+                        self.upper[batch] = np.minimum(self.upper[batch], found[:, 1])
+                        if seconds < 0.5 * CALL_SECONDS:
+                            state["batch"] = min(2 * state["batch"], 256)
+                        elif seconds > CALL_SECONDS:
+                            state["batch"] = max(state["batch"] // 2, 1)
+                        if done is not None and done(len(batch)) is True:
+                            stop.set()
+            except BaseException:
+                stop.set()
+                raise
+
+        try:
+            with one_blas_thread():
+                together([work] * n_threads, n_threads)
+        except KeyboardInterrupt:
+            return False
+        return not stop.is_set()

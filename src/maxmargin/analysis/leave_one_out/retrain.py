@@ -1,0 +1,185 @@
+"""Retraining without one sample, until its decision is known well enough: three ways, the first that suits.
+
+    on the Gram matrix    pair steps in compiled code: kernels, and narrow or small linear data, within the memory allowed
+    on sparse rows        coordinate descent in compiled code: linear data
+    by any solver         the driver, warm-started: the hard margin, other losses, and what the two above could not decide
+
+The first two take many samples in one call, so that Python costs nothing; every sample starts from the same full solution, so
+that neither the order nor the number of threads changes a bit.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.analysis.leave_one_out.full import Full
+from maxmargin.core import Candidate, Hinge, Status
+from maxmargin.core.dual import make_feasible
+from maxmargin.solvers import Auto, Budget, solve
+from maxmargin.solvers.rows import Rows
+from maxmargin.typing import Floats, Indices
+
+CHUNK = 64
+"""The Gram matrix has a multiple of so many rows (see `_loops.smo`)."""
+
+FEW_ROWS = 3000
+"""Dense linear data with at most so many samples are retrained on their Gram matrix."""
+
+CURVATURE = 1e-12
+"""The least curvature of a pair, as a share of its diagonal entries."""
+
+
+class Goal(NamedTuple):
+    """When an interval is good enough: at a certain sign, or at this width."""
+
+    at_sign: bool
+    width: float = 0.0
+
+
+class Retrainer(ABC):
+    """Leaves samples out of one problem."""
+
+    batch: int = 1
+
+    @abstractmethod
+    def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
+        """The ends of F₋ᵢ(xᵢ) for each of the samples, (len(samples), 2); ±∞ where it was stopped before it knew."""
+
+
+def rules(goal: Goal, full: Full, rounds: int, steps: int) -> Floats:
+    """The settings of the compiled loops, in their order."""
+    scale = 1e-11 * (1.0 + float(np.abs(full.f).max(initial=0.0)))
+    return np.array([float(goal.at_sign), goal.width, 0.0, rounds, steps, CURVATURE, scale])
+
+
+@dataclass(eq=False)
+class OnGram(Retrainer):
+    """Pair or single steps with the whole Gram matrix in memory."""
+
+    full: Full
+    batch: int = 4
+
+    def __post_init__(self) -> None:
+        problem = self.full.problem
+        n = problem.n
+        size = -(-n // CHUNK) * CHUNK
+        self.K = np.zeros((size, size))
+        everyone = np.arange(n)
+        for start in range(0, n, 1024):
+            rows = everyone[start : start + 1024]
+            self.K[start : start + len(rows), :n] = problem.gram(rows, everyone)
+        self.K[:n, :n] += problem.bias.scale**2
+        self.y, self.cost = np.ones(size), np.zeros(size)
+        self.y[:n], self.cost[:n] = problem.y, problem.cost
+        self.beta, self.g, self.diagonal = np.zeros(size), np.zeros(size), np.zeros(size)
+        self.beta[:n], self.diagonal[:n] = self.full.beta, np.maximum(self.K.diagonal()[:n], 0.0)
+        self.g[:n] = self.full.f - problem.y
+
+    @staticmethod
+    def suits(full: Full, max_bytes: int) -> bool:
+        """Whether the loss is the hinge and the matrix fits into the memory."""
+        problem = full.problem
+        is_small = problem.n <= FEW_ROWS and not sp.issparse(problem.X)
+        return _is_soft_hinge(full) and 8 * problem.n**2 <= max_bytes and (is_small or not problem.is_linear)
+
+    def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
+        """All in one compiled call."""
+        from maxmargin._loops.leave_one_out_gram import retrain_gram
+
+        bounds = _open_bounds(len(samples))
+        settings = rules(goal, self.full, rounds=40, steps=20 + len(self.y) // 16)
+        is_free = self.full.problem.bias.is_free
+        retrain_gram(
+            self.K, self.diagonal, self.y, self.cost, self.beta, self.g, is_free, samples, 0, len(samples),
+            brackets.copy(), settings, bounds,
+        )  # fmt: skip
+        return bounds[:, :2]
+
+
+@dataclass(eq=False)
+class OnRows(Retrainer):
+    """Coordinate descent over sparse rows."""
+
+    full: Full
+    batch: int = 4
+
+    def __post_init__(self) -> None:
+        full, problem = self.full, self.full.problem
+        X = problem.X if problem.rows is None else problem.X[problem.rows]
+        self.rows = Rows.of_matrix(X if sp.issparse(X) else sp.csr_array(X))
+        self.s = problem.bias.scale
+        if problem.bias.is_free:
+            self.s = max(0.25 * float(np.sqrt(full.squares.mean())), float(problem.cost.sum()) ** -0.5)
+        self.squares = full.squares + (self.s**2 if problem.bias.is_free else 0.0)
+        self.w = np.append(full.w, self.s * float(full.beta.sum()))
+        self.chunk = min(max(1, 3000 * problem.n // max(self.rows.n_values, 1)), 20)
+
+    @staticmethod
+    def suits(full: Full, max_bytes: int) -> bool:
+        """Whether the loss is the hinge, the kernel linear, and the data sparse or their sparse copy small enough."""
+        X = full.problem.X
+        return _is_soft_hinge(full) and full.problem.is_linear and (sp.issparse(X) or 12 * X.size <= max_bytes)
+
+    def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
+        """All in one compiled call."""
+        from maxmargin._loops.leave_one_out_rows import retrain_rows
+
+        full, problem = self.full, self.full.problem
+        bounds = _open_bounds(len(samples))
+        retrain_rows(
+            *self.rows.arrays, problem.y, problem.cost, self.squares, full.beta * problem.y, self.w, self.s, full.b,
+            problem.y - full.f, problem.bias.is_free, samples, 0, len(samples), brackets.copy(),
+            rules(goal, full, rounds=25, steps=3), self.chunk, bounds,
+        )  # fmt: skip
+        return bounds[:, :2]
+
+
+@dataclass(eq=False)
+class BySolver(Retrainer):
+    """The driver, warm-started, one sample at a time: slow, and good for every problem."""
+
+    full: Full
+    tol: float
+
+    def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
+        """Each to the tolerance, unless a rougher one tells enough."""
+        out = np.tile([-np.inf, np.inf], (len(samples), 1))
+        for at, i in enumerate(samples):
+            for tol in (1e-4, 1e-7, self.tol):
+                if stop():
+                    return out
+                out[at] = self._interval(int(i), max(tol, self.tol), stop)
+                is_signed = goal.at_sign and (out[at, 0] > 0 or out[at, 1] < 0)
+                if is_signed or out[at, 1] - out[at, 0] <= goal.width or tol <= self.tol:
+                    break
+        return out
+
+    def _interval(self, i: int, tol: float, stop: Callable[[], bool]) -> tuple[float, float]:
+        full = self.full
+        cost = full.problem.cost.copy()
+        cost[i] = 0.0
+        problem = replace(full.problem, cost=cost)
+        beta = make_feasible(problem, full.beta)
+        warm = None if problem.is_hard else Candidate(problem.combine(beta), full.b, beta)
+        solution = solve(problem, Auto(), tol=tol, warm=warm, budget=Budget(stop=stop))
+        if solution.status is Status.INTERRUPTED or solution.certificate is None:
+            return -np.inf, np.inf
+        if not np.isfinite(solution.certificate.gap):
+            return -np.inf, np.inf
+        found = Full.of(problem, solution)
+        return float(found.lower[i]), float(found.upper[i])
+
+
+def _is_soft_hinge(full: Full) -> bool:
+    problem = full.problem
+    return isinstance(problem.loss, Hinge) and not problem.is_hard and problem.kernel.psd is not False
+
+
+def _open_bounds(count: int) -> Floats:
+    bounds = np.zeros((count, 4))
+    bounds[:, 0], bounds[:, 1] = -np.inf, np.inf
+    return bounds

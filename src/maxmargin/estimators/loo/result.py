@@ -1,0 +1,116 @@
+"""What leave-one-out found: a label, a proof and a price for each sample."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.analysis.leave_one_out import XiAlpha
+from maxmargin.core import Status
+from maxmargin.typing import Floats, Indices
+
+
+class SettledBy(Enum):
+    """What settled the label of a left-out sample; each value is its sentence.
+
+    Examples
+    --------
+    >>> from maxmargin import SettledBy
+    >>> print(SettledBy.OUTSIDE)
+    It lies outside the margin, so nothing moves without it.
+    """
+
+    OUTSIDE = "It lies outside the margin, so nothing moves without it."
+    TRAINING_ERROR = "It is a training error, and without it its slack only grows."
+    BALL = "The machine without it lies in a ball that agrees on the label."
+    RETRAINED = "Retraining without it, as far as the label needs."
+    LAST_OF_ITS_CLASS = "Without it its class is gone, so another one is predicted."
+    ABSENT = "Its weight is 0: it was never there."
+    UNDECIDABLE = "Its decision is too close to a tie for the tolerance; the label is a guess."
+    INTERRUPTED = "Not looked at before the interruption; the label is a guess."
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class ErrorRange(NamedTuple):
+    """The error if every label that is not certain were right, and if every one were wrong."""
+
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, eq=False)
+class LeaveOneOut:
+    """The leave-one-out predictions of a classifier, exactly what n retrainings would give.
+
+    Attributes
+    ----------
+    predictions : array (n,)
+        The label that each sample gets from the machine that never saw it.
+    error : float
+        The weighted mean of the wrong ones; `error_range` says what the uncertain ones may make of it.
+    is_certain : bool array (n,)
+        Which labels are proved.
+    settled_by : array of SettledBy (n,)
+        What settled each.
+    retrained : index array
+        The samples that were retrained without, at least for some steps; `n_retrained` of them.
+    lower, upper : arrays (n,) or (n, n_problems)
+        Certified ends of the left-out decisions, in scikit-learn's order of binary problems.
+    decision_values : array (n,) or (n, n_problems), or None
+        Their middles, to a width of 1e-6 where the arithmetic allows, if they were asked for.
+    xi_alpha : XiAlpha, or a tuple of them for more than two classes
+        The estimates of the same models without any retraining.
+    seconds, fit_seconds : float
+        Of all, and of the (tightened) fit within it.
+    status : Status
+        SOLVED; STALLED if some labels are undecidable; INTERRUPTED or STOPPED if it ended early.
+
+    Examples
+    --------
+    >>> from maxmargin import LinearSVC, leave_one_out
+    >>> X, y = [[0.0], [1.1], [1.2], [2.9], [4.0], [1.5]], ["a", "a", "a", "b", "b", "b"]
+    >>> result = leave_one_out(LinearSVC(C=1.0), X, y)
+    >>> round(result.error, 3), result.predictions.tolist()
+    (0.167, ['a', 'a', 'a', 'b', 'b', 'a'])
+    >>> result.settled_by[4].name, bool(result.is_certain.all())
+    ('OUTSIDE', True)
+    """
+
+    predictions: Any
+    error: float
+    error_range: ErrorRange
+    is_certain: Any
+    settled_by: Any
+    retrained: Indices
+    lower: Floats
+    upper: Floats
+    decision_values: Floats | None
+    xi_alpha: XiAlpha | tuple[XiAlpha, ...]
+    seconds: float
+    fit_seconds: float
+    status: Status
+    full: tuple[Any, ...] = field(default=(), repr=False)
+
+    @property
+    def n(self) -> int:
+        """Samples with weight."""
+        return int((self.settled_by != SettledBy.ABSENT).sum())
+
+    @property
+    def n_retrained(self) -> int:
+        """How many samples were retrained without."""
+        return len(self.retrained)
+
+    def counts(self) -> dict[SettledBy, int]:
+        """How many samples each theorem, or retraining, settled."""
+        return {how: count for how in SettledBy if (count := int(np.sum(self.settled_by == how)))}
+
+    def __str__(self) -> str:
+        share = 100.0 * self.n_retrained / max(self.n, 1)
+        head = f"{'samples':>10} {'retrained':>10} {'seconds':>9} {'error':>8}"
+        line = f"{self.n:>10} {share:>9.2f}% {self.seconds:>9.3g} {self.error:>8.2%}"
+        rows = [f"{count:>10} {how}" for how, count in self.counts().items()]
+        return "\n".join([head, line, "", *rows])
