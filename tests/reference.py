@@ -318,4 +318,8 @@ def left_out_decision(problem, i):
         return f[i]
     if problem.is_hard:
         return f[i] - 0.5 * (f[on][problem.y[on] > 0].min() + f[on][problem.y[on] < 0].max())
+    if isinstance(problem.loss, SquaredHinge):  # α = 2cξ tells the slack of every support vector
+        alpha = beta * problem.y
+        used = alpha > 1e-6 * alpha.max()
+        return f[i] + float(np.mean((problem.y - beta / (2 * np.where(used, cost, 1.0)) - f)[used]))
     return f[i] + sum(best_biases(f[on], problem.y[on], cost[on])) / 2

@@ -20,8 +20,8 @@ from maxmargin._loops.smo import N_FIELDS, STEPS, pair_steps, single_steps
 LOWER, UPPER, GAP, ROUNDS, N_BOUNDS = 0, 1, 2, 3, 4
 
 # The settings, by position in `rules`: stop at a certain sign?; at this width; at this gap; after so many rounds of so many
-# steps; the least curvature of a pair; how much rounding may have moved F.
-AT_SIGN, WIDTH, LEAST_GAP, MAX_ROUNDS, ROUND_STEPS, FLOOR, ROUNDING, N_RULES = 0, 1, 2, 3, 4, 5, 6, 7
+# steps or sweeps; the least curvature of a pair; how much rounding may have moved F; which samples are near the margin.
+AT_SIGN, WIDTH, LEAST_GAP, MAX_ROUNDS, ROUND_STEPS, FLOOR, ROUNDING, NEAR = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 @loop
@@ -32,25 +32,39 @@ def is_enough(bounds, rules):
 
 
 @loop
-def hand_over(K, diagonal, g, beta, lo, hi, i):
-    """Set β_i to zero, its share moved to others one at a time, always the cheapest way, so that Σβ stays; updates g."""
-    while beta[i] != 0.0:
+def shift(K, g, beta, j, value):
+    """Set β_j, and update g."""
+    move = value - beta[j]
+    if move != 0.0:
+        row = K[j]
+        for k in range(g.shape[0]):
+            g[k] += move * row[k]
+        beta[j] = value
+
+
+@loop
+def rebalance(K, diagonal, g, beta, lo, hi):
+    """Move single β_j, always the cheapest, until Σβ = 0; updates g."""
+    excess = 0.0
+    for j in range(g.shape[0]):
+        excess += beta[j]
+    while excess != 0.0:
         best, at, most = np.inf, -1, 0.0
         for j in range(g.shape[0]):
-            room = hi[j] - beta[j] if beta[i] > 0.0 else beta[j] - lo[j]
-            if j == i or room <= 0.0:
+            room = beta[j] - lo[j] if excess > 0.0 else hi[j] - beta[j]
+            if room <= 0.0:
                 continue
-            move = min(abs(beta[i]), room)
-            signed = move if beta[i] > 0.0 else -move
-            price = signed * (g[j] - g[i]) + 0.5 * move * move * (diagonal[i] + diagonal[j] - 2.0 * K[i, j])
-            if price / move < best:
-                best, at, most = price / move, j, signed
+            move = min(abs(excess), room)
+            signed = -move if excess > 0.0 else move
+            price = signed * g[j] / move + 0.5 * move * diagonal[j]
+            if price < best:
+                best, at, most = price, j, signed
         if at < 0:
             break
-        beta[at] = hi[at] if most == hi[at] - beta[at] else lo[at] if most == lo[at] - beta[at] else beta[at] + most
-        beta[i] = 0.0 if abs(most) >= abs(beta[i]) else beta[i] - most
-        for k in range(g.shape[0]):
-            g[k] += most * (K[at, k] - K[i, k])
+        is_last = abs(most) == abs(excess)
+        bound = lo[at] if excess > 0.0 else hi[at]
+        shift(K, g, beta, at, beta[at] + most if is_last else bound)
+        excess = 0.0 if is_last else excess + most
 
 
 @loop
@@ -87,30 +101,30 @@ def look(g, y, cost, beta, lengths, is_free, i, bracket, rules, bounds, values, 
 
 
 @loop
-def retrain_gram(K, diagonal, y, cost, beta0, g0, is_free, jobs, begin, end, brackets, rules, bounds):
-    """Leave out the samples jobs[begin:end], one after the other, each from the full solution β₀; fills their `bounds`.
+def retrain_gram(K, diagonal, y, cost, beta0, g0, is_free, jobs, face, moves, brackets, rules, bounds):
+    """Leave out the samples `jobs`, one after the other, each from the full solution β₀; fills their `bounds`.
 
     K : (m, m), m a multiple of the chunk of `smo`; entries beyond the samples have cost 0.
+    face, moves : the samples inside their box, and where a Newton step takes them for each job; clipped here.
     """
     m = g0.shape[0]
     beta, g, score, values, masses = np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     lo, hi, rise, fall, lengths = np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.sqrt(diagonal)
     report = np.zeros(N_FIELDS)
-    for at in range(begin, end):
+    for at in range(jobs.shape[0]):
         i = jobs[at]
         beta[:] = beta0
         g[:] = g0
         for j in range(m):
             lo[j] = 0.0 if y[j] > 0.0 else -cost[j]
             hi[j] = cost[j] if y[j] > 0.0 else 0.0
-        lo[i], hi[i] = min(beta[i], 0.0), max(beta[i], 0.0)
-        if is_free:
-            hand_over(K, diagonal, g, beta, lo, hi, i)
-        else:
-            for k in range(m):
-                g[k] -= beta[i] * K[i, k]
-            beta[i] = 0.0
         lo[i], hi[i] = 0.0, 0.0
+        shift(K, g, beta, i, 0.0)
+        for k in range(face.shape[0]):
+            j = face[k]
+            shift(K, g, beta, j, min(max(beta0[j] + moves[at, k], lo[j]), hi[j]))
+        if is_free:
+            rebalance(K, diagonal, g, beta, lo, hi)
         for j in range(m):
             rise[j] = 0.0 if beta[j] < hi[j] else -1e30
             fall[j] = 0.0 if beta[j] > lo[j] else -1e30

@@ -21,6 +21,7 @@ from maxmargin._loops.leave_one_out_gram import (
     GAP,
     LOWER,
     MAX_ROUNDS,
+    NEAR,
     ROUND_STEPS,
     ROUNDING,
     ROUNDS,
@@ -29,13 +30,10 @@ from maxmargin._loops.leave_one_out_gram import (
 )
 from maxmargin._loops.quantiles import bias_ends, hinge_residual
 
-NEAR = 0.25
-"""Samples within this distance of the margin are visited at first; the next look adds those that the others pushed over it."""
-
 
 @loop
 def look_at_rows(
-    indptr, indices, data, y, cost, alpha, w, s, b0, is_free, lengths, i, bracket, rules, bounds, kinks, values, masses
+    indptr, indices, data, y, cost, alpha, w, s, is_free, lengths, i, bracket, rules, bounds, kinks, values, masses
 ):
     """Sum the gap at the present α and tighten `bounds` and `bracket`; returns the bias. Leaves y − f in `kinks`."""
     n, last = y.shape[0], w.shape[0] - 1
@@ -71,6 +69,17 @@ def look_at_rows(
 
 
 @loop
+def shift_row(indptr, indices, data, y, alpha, w, s, j, value):
+    """Set α_j, and update w."""
+    move = (value - alpha[j]) * y[j]
+    if move != 0.0:
+        for k in range(indptr[j], indptr[j + 1]):
+            w[indices[k]] += move * data[k]
+        w[w.shape[0] - 1] += move * s
+        alpha[j] = value
+
+
+@loop
 def choose_near(kinks, b, y, cost, alpha, i, near, order):
     """Put the samples that may move into `order`: those inside their box, near the margin or on its wrong side; how many."""
     count = 0
@@ -96,42 +105,48 @@ def retrain_rows(
     w0,
     s,
     start_b,
-    kinks0,
     is_free,
     jobs,
-    begin,
-    end,
+    face,
+    moves,
     brackets,
     rules,
     chunk,
     bounds,
 ):
-    """Leave out the samples jobs[begin:end], one after the other, each from the full solution (α₀, w₀); fills their `bounds`.
+    """Leave out the samples `jobs`, one after the other, each from the full solution (α₀, w₀); fills their `bounds`.
 
-    squares : ‖x̃_j‖²; kinks0 : y − f of the full solution; w0 has the constant's weight behind it.
+    squares : ‖x̃_j‖²; w0 has the constant's weight behind it. face, moves : as in `retrain_gram`.
     """
     n, last = y.shape[0], w0.shape[0] - 1
     alpha, w, upper, delta, kinks = np.empty(n), np.empty(last + 1), np.empty(n), np.zeros(n), np.empty(n)
     values, masses, report, thresholds = np.empty(n), np.empty(n), np.empty(N_REPORT), np.empty(2)
     order, visits, seed = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(1, np.uint64)
     lengths = np.sqrt(squares - s * s if is_free else squares)
-    for at in range(begin, end):
+    for at in range(jobs.shape[0]):
         i = jobs[at]
         alpha[:] = alpha0
         w[:] = w0
         upper[:] = cost
-        kinks[:] = kinks0
+        upper[i] = 0.0
         seed[0] = np.uint64(2 * i + 1)
-        step = -alpha[i] * y[i]
-        for k in range(indptr[i], indptr[i + 1]):
-            w[indices[k]] += step * data[k]
-        w[last] += step * s
-        alpha[i], upper[i] = 0.0, 0.0
-        b = start_b
-        b0 = b - s * w[last] if is_free else 0.0  # the left-out share does not count as a move of b
+        shift_row(indptr, indices, data, y, alpha, w, s, i, 0.0)
+        for k in range(face.shape[0]):
+            j = face[k]
+            new = min(max(alpha0[j] + moves[at, k] * y[j], 0.0), upper[j])
+            shift_row(indptr, indices, data, y, alpha, w, s, j, new)
+        b0 = start_b - s * w[last] if is_free else 0.0  # the left-out share does not count as a move of b
         rounds, sweeps, gap = 0, rules[ROUND_STEPS], np.inf
         while True:
-            n_near = choose_near(kinks, b, y, cost, alpha, i, NEAR, order)
+            b = look_at_rows(
+                indptr, indices, data, y, cost, alpha, w, s, is_free, lengths, i, brackets[at], rules, bounds[at],
+                kinks, values, masses,
+            )  # fmt: skip
+            has_stalled = bounds[at, GAP] > 0.9 * gap and rounds > 10
+            gap = min(gap, bounds[at, GAP])
+            if is_enough(bounds[at], rules) or rounds >= rules[MAX_ROUNDS] or has_stalled:
+                break
+            n_near = choose_near(kinks, b, y, cost, alpha, i, rules[NEAR], order)
             thresholds[0], thresholds[1] = np.inf, -np.inf
             for _ in range(int(sweeps)):
                 sweep_csr(
@@ -145,14 +160,6 @@ def retrain_rows(
                     break
                 thresholds[0] = report[HIGHEST] if report[HIGHEST] > 0.0 else np.inf
                 thresholds[1] = report[LOWEST] if report[LOWEST] < 0.0 else -np.inf
-            b = look_at_rows(
-                indptr, indices, data, y, cost, alpha, w, s, b0, is_free, lengths, i, brackets[at], rules, bounds[at],
-                kinks, values, masses,
-            )  # fmt: skip
             rounds += 1
             sweeps = min(1.5 * sweeps, 200.0)
-            has_stalled = bounds[at, GAP] > 0.9 * gap and rounds > 10
-            gap = min(gap, bounds[at, GAP])
-            if is_enough(bounds[at], rules) or rounds >= rules[MAX_ROUNDS] or has_stalled:
-                break
         bounds[at, ROUNDS] = rounds

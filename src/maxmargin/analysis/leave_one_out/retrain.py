@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.analysis.leave_one_out.face import MOST, Face
 from maxmargin.analysis.leave_one_out.full import Full
 from maxmargin.core import Candidate, Hinge, Status
 from maxmargin.core.dual import make_feasible
@@ -31,6 +32,13 @@ FEW_ROWS = 3000
 
 CURVATURE = 1e-12
 """The least curvature of a pair, as a share of its diagonal entries."""
+
+
+NEAR = 0.1
+"""Samples within this distance of the margin are swept; the next look adds those that the others have pushed over it."""
+
+SWEEPS = 3
+"""Of the first round; each has half as many again as the last."""
 
 
 class Goal(NamedTuple):
@@ -53,7 +61,7 @@ class Retrainer(ABC):
 def rules(goal: Goal, full: Full, rounds: int, steps: int) -> Floats:
     """The settings of the compiled loops, in their order."""
     scale = 1e-11 * (1.0 + float(np.abs(full.f).max(initial=0.0)))
-    return np.array([float(goal.at_sign), goal.width, 0.0, rounds, steps, CURVATURE, scale])
+    return np.array([float(goal.at_sign), goal.width, 0.0, rounds, steps, CURVATURE, scale, NEAR])
 
 
 @dataclass(eq=False)
@@ -61,7 +69,7 @@ class OnGram(Retrainer):
     """Pair or single steps with the whole Gram matrix in memory."""
 
     full: Full
-    batch: int = 4
+    batch: int = 16
 
     def __post_init__(self) -> None:
         problem = self.full.problem
@@ -78,6 +86,7 @@ class OnGram(Retrainer):
         self.beta, self.g, self.diagonal = np.zeros(size), np.zeros(size), np.zeros(size)
         self.beta[:n], self.diagonal[:n] = self.full.beta, np.maximum(self.K.diagonal()[:n], 0.0)
         self.g[:n] = self.full.f - problem.y
+        self.face = Face(self.full, lambda i, j: self.K[np.ix_(i, j)])
 
     @staticmethod
     def suits(full: Full, max_bytes: int) -> bool:
@@ -94,8 +103,8 @@ class OnGram(Retrainer):
         settings = rules(goal, self.full, rounds=40, steps=20 + len(self.y) // 16)
         is_free = self.full.problem.bias.is_free
         retrain_gram(
-            self.K, self.diagonal, self.y, self.cost, self.beta, self.g, is_free, samples, 0, len(samples),
-            brackets.copy(), settings, bounds,
+            self.K, self.diagonal, self.y, self.cost, self.beta, self.g, is_free, samples, self.face.samples,
+            self.face.moves(samples), brackets.copy(), settings, bounds,
         )  # fmt: skip
         return bounds[:, :2]
 
@@ -105,7 +114,7 @@ class OnRows(Retrainer):
     """Coordinate descent over sparse rows."""
 
     full: Full
-    batch: int = 4
+    batch: int = 16
 
     def __post_init__(self) -> None:
         full, problem = self.full, self.full.problem
@@ -116,6 +125,10 @@ class OnRows(Retrainer):
             self.s = max(0.25 * float(np.sqrt(full.squares.mean())), float(problem.cost.sum()) ** -0.5)
         self.squares = full.squares + (self.s**2 if problem.bias.is_free else 0.0)
         self.w = np.append(full.w, self.s * float(full.beta.sum()))
+        X = X if sp.issparse(X) else sp.csr_array(X)
+        # With a free bias the sweeps are as fast without such a start.
+        most = 0 if problem.bias.is_free else MOST
+        self.face = Face(full, lambda i, j: np.asarray((X[i] @ X[j].T).toarray()) + problem.bias.scale**2, most)
         self.chunk = min(max(1, 3000 * problem.n // max(self.rows.n_values, 1)), 20)
 
     @staticmethod
@@ -132,8 +145,8 @@ class OnRows(Retrainer):
         bounds = _open_bounds(len(samples))
         retrain_rows(
             *self.rows.arrays, problem.y, problem.cost, self.squares, full.beta * problem.y, self.w, self.s, full.b,
-            problem.y - full.f, problem.bias.is_free, samples, 0, len(samples), brackets.copy(),
-            rules(goal, full, rounds=25, steps=3), self.chunk, bounds,
+            problem.bias.is_free, samples, self.face.samples, self.face.moves(samples), brackets.copy(),
+            rules(goal, full, rounds=25, steps=SWEEPS), self.chunk, bounds,
         )  # fmt: skip
         return bounds[:, :2]
 
