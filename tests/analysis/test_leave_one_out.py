@@ -24,6 +24,8 @@ ROUGHLY = 2e-5
 
 SCALES = (1e-2, 1.0, 10.0)
 
+AT_SIGN = Goal(at_sign=True)
+
 
 def full_of(problem, tol=1e-3):
     return Full.of(problem, tightened(problem, None, tol=tol, warm=None))
@@ -39,7 +41,7 @@ def agrees(left_out, honest):
     return (left_out.lower <= honest + slack) & (honest - slack <= left_out.upper)
 
 
-def check(problem, goal=Goal(at_sign=True)):
+def check(problem, goal=AT_SIGN):
     left_out = LeftOut(full_of(problem), tol=1e-11, max_bytes=2**24)
     honest = twin(problem)
     assert agrees(left_out, honest).all(), "a theorem is wrong"

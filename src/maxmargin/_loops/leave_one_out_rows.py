@@ -16,6 +16,7 @@ import numpy as np
 from maxmargin._loops.csr import dot_csr
 from maxmargin._loops.dual_cd import HIGHEST, LOWEST, N_ACTIVE, sweep_csr
 from maxmargin._loops.dual_cd import N_FIELDS as N_REPORT
+from maxmargin._loops.face_rows import face_step, shift_row
 from maxmargin._loops.jit import loop
 from maxmargin._loops.leave_one_out_gram import (
     GAP,
@@ -29,6 +30,9 @@ from maxmargin._loops.leave_one_out_gram import (
     is_enough,
 )
 from maxmargin._loops.quantiles import bias_ends, hinge_residual
+
+FIRST_FACE, FACE_ITERATIONS = 2, 15
+"""From this round on the samples inside their box are moved together first, by so many conjugate gradients."""
 
 
 @loop
@@ -66,17 +70,6 @@ def look_at_rows(
     bounds[UPPER] = min(bounds[UPPER], f + reach + high)
     bounds[GAP] = gap
     return b
-
-
-@loop
-def shift_row(indptr, indices, data, y, alpha, w, s, j, value):
-    """Set α_j, and update w."""
-    move = (value - alpha[j]) * y[j]
-    if move != 0.0:
-        for k in range(indptr[j], indptr[j + 1]):
-            w[indices[k]] += move * data[k]
-        w[w.shape[0] - 1] += move * s
-        alpha[j] = value
 
 
 @loop
@@ -146,6 +139,8 @@ def retrain_rows(
             gap = min(gap, bounds[at, GAP])
             if is_enough(bounds[at], rules) or rounds >= rules[MAX_ROUNDS] or has_stalled:
                 break
+            if rounds >= FIRST_FACE:
+                face_step(indptr, indices, data, y, cost, alpha, w, s, b0, i, FACE_ITERATIONS)
             n_near = choose_near(kinks, b, y, cost, alpha, i, rules[NEAR], order)
             thresholds[0], thresholds[1] = np.inf, -np.inf
             for _ in range(int(sweeps)):
@@ -161,5 +156,5 @@ def retrain_rows(
                 thresholds[0] = report[HIGHEST] if report[HIGHEST] > 0.0 else np.inf
                 thresholds[1] = report[LOWEST] if report[LOWEST] < 0.0 else -np.inf
             rounds += 1
-            sweeps = min(1.5 * sweeps, 200.0)
+            sweeps = min(1.5 * sweeps, 50.0)
         bounds[at, ROUNDS] = rounds

@@ -37,7 +37,7 @@ CURVATURE = 1e-12
 NEAR = 0.1
 """Samples within this distance of the margin are swept; the next look adds those that the others have pushed over it."""
 
-SWEEPS = 3
+SWEEPS = 4
 """Of the first round; each has half as many again as the last."""
 
 
