@@ -58,7 +58,10 @@ def verdicts(path: Path) -> None:
     axes.axvline(1.0, color=RED, lw=1.0, ls=":")
     axes.text(1.02, 0.03, "ξ > 1: wrong already", color=RED, fontsize=9)
     axes.set(
-        xlabel="slack ξ", ylabel="dual variable α", xlim=(-0.08, max(1.6, float(xi.max()) + 0.05)), ylim=(-0.03, C * 1.08)
+        xlabel="slack ξ",
+        ylabel="dual variable α",
+        xlim=(-0.08, max(1.6, float(xi.max()) + 0.05)),
+        ylim=(-0.03, C * 1.08),
     )
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=9, frameon=False)
     axes.set_title(f"{len(y)} samples, {result.n_retrained} of them retrained, error {result.error:.1%}", fontsize=11)

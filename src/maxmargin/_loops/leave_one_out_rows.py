@@ -98,6 +98,7 @@ def retrain_rows(
     w0,
     s,
     start_b,
+    kinks0,
     is_free,
     jobs,
     face,
@@ -109,13 +110,13 @@ def retrain_rows(
 ):
     """Leave out the samples `jobs`, one after the other, each from the full solution (α₀, w₀); fills their `bounds`.
 
-    squares : ‖x̃_j‖²; w0 has the constant's weight behind it. face, moves : as in `retrain_gram`.
+    squares : ‖x̃_j‖²; kinks0 : y − f of the full solution; w0 has the constant's weight behind it. face, moves : as in `retrain_gram`.
     """
     n, last = y.shape[0], w0.shape[0] - 1
     alpha, w, upper, delta, kinks = np.empty(n), np.empty(last + 1), np.empty(n), np.zeros(n), np.empty(n)
     values, masses, report, thresholds = np.empty(n), np.empty(n), np.empty(N_REPORT), np.empty(2)
     order, visits, seed = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(1, np.uint64)
-    lengths = np.sqrt(squares - s * s if is_free else squares)
+    lengths = np.sqrt(np.maximum(squares - s * s, 0.0) if is_free else squares)
     for at in range(jobs.shape[0]):
         i = jobs[at]
         alpha[:] = alpha0
@@ -129,16 +130,10 @@ def retrain_rows(
             new = min(max(alpha0[j] + moves[at, k] * y[j], 0.0), upper[j])
             shift_row(indptr, indices, data, y, alpha, w, s, j, new)
         b0 = start_b - s * w[last] if is_free else 0.0  # the left-out share does not count as a move of b
+        b = start_b
+        kinks[:] = kinks0
         rounds, sweeps, gap = 0, rules[ROUND_STEPS], np.inf
         while True:
-            b = look_at_rows(
-                indptr, indices, data, y, cost, alpha, w, s, is_free, lengths, i, brackets[at], rules, bounds[at],
-                kinks, values, masses,
-            )  # fmt: skip
-            has_stalled = bounds[at, GAP] > 0.9 * gap and rounds > 10
-            gap = min(gap, bounds[at, GAP])
-            if is_enough(bounds[at], rules) or rounds >= rules[MAX_ROUNDS] or has_stalled:
-                break
             if rounds >= FIRST_FACE:
                 face_step(indptr, indices, data, y, cost, alpha, w, s, b0, i, FACE_ITERATIONS)
             n_near = choose_near(kinks, b, y, cost, alpha, i, rules[NEAR], order)
@@ -155,6 +150,14 @@ def retrain_rows(
                     break
                 thresholds[0] = report[HIGHEST] if report[HIGHEST] > 0.0 else np.inf
                 thresholds[1] = report[LOWEST] if report[LOWEST] < 0.0 else -np.inf
+            b = look_at_rows(
+                indptr, indices, data, y, cost, alpha, w, s, is_free, lengths, i, brackets[at], rules, bounds[at],
+                kinks, values, masses,
+            )  # fmt: skip
             rounds += 1
             sweeps = min(1.5 * sweeps, 50.0)
+            has_stalled = bounds[at, GAP] > 0.9 * gap and rounds > 10
+            gap = min(gap, bounds[at, GAP])
+            if is_enough(bounds[at], rules) or rounds >= rules[MAX_ROUNDS] or has_stalled:
+                break
         bounds[at, ROUNDS] = rounds

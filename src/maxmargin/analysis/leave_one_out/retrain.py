@@ -21,6 +21,7 @@ from maxmargin.analysis.leave_one_out.full import Full
 from maxmargin.core import Candidate, Hinge, Status
 from maxmargin.core.dual import make_feasible
 from maxmargin.solvers import Auto, Budget, solve
+from maxmargin.solvers.dual_cd import CHUNK_ROWS, CHUNK_VALUES, MULTIPLIER
 from maxmargin.solvers.rows import Rows
 from maxmargin.typing import Floats, Indices
 
@@ -37,7 +38,7 @@ CURVATURE = 1e-12
 NEAR = 0.1
 """Samples within this distance of the margin are swept; the next look adds those that the others have pushed over it."""
 
-SWEEPS = 4
+SWEEPS = 5
 """Of the first round; each has half as many again as the last."""
 
 
@@ -119,17 +120,17 @@ class OnRows(Retrainer):
     def __post_init__(self) -> None:
         full, problem = self.full, self.full.problem
         X = problem.X if problem.rows is None else problem.X[problem.rows]
-        self.rows = Rows.of_matrix(X if sp.issparse(X) else sp.csr_array(X))
+        X = X if sp.issparse(X) else sp.csr_array(X)
+        self.rows = Rows.of_matrix(X)
         self.s = problem.bias.scale
         if problem.bias.is_free:
-            self.s = max(0.25 * float(np.sqrt(full.squares.mean())), float(problem.cost.sum()) ** -0.5)
+            self.s = max(MULTIPLIER * float(np.sqrt(full.squares.mean())), float(problem.cost.sum()) ** -0.5)
         self.squares = full.squares + (self.s**2 if problem.bias.is_free else 0.0)
         self.w = np.append(full.w, self.s * float(full.beta.sum()))
-        X = X if sp.issparse(X) else sp.csr_array(X)
         # With a free bias the sweeps are as fast without such a start.
         most = 0 if problem.bias.is_free else MOST
         self.face = Face(full, lambda i, j: np.asarray((X[i] @ X[j].T).toarray()) + problem.bias.scale**2, most)
-        self.chunk = min(max(1, 3000 * problem.n // max(self.rows.n_values, 1)), 20)
+        self.chunk = min(max(1, CHUNK_VALUES * problem.n // max(self.rows.n_values, 1)), CHUNK_ROWS)
 
     @staticmethod
     def suits(full: Full, max_bytes: int) -> bool:
@@ -145,7 +146,7 @@ class OnRows(Retrainer):
         bounds = _open_bounds(len(samples))
         retrain_rows(
             *self.rows.arrays, problem.y, problem.cost, self.squares, full.beta * problem.y, self.w, self.s, full.b,
-            problem.bias.is_free, samples, self.face.samples, self.face.moves(samples), brackets.copy(),
+            problem.y - full.f, problem.bias.is_free, samples, self.face.samples, self.face.moves(samples), brackets.copy(),
             rules(goal, full, rounds=25, steps=SWEEPS), self.chunk, bounds,
         )  # fmt: skip
         return bounds[:, :2]

@@ -1,6 +1,6 @@
 """What leave-one-out found: a label, a proof and a price for each sample."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -92,7 +92,6 @@ class LeaveOneOut:
     seconds: float
     fit_seconds: float
     status: Status
-    full: tuple[Any, ...] = field(default=(), repr=False)
 
     @property
     def n(self) -> int:

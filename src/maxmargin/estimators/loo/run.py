@@ -1,44 +1,23 @@
-"""`leave_one_out` and `xi_alpha`: from an estimator and data to problems, and back to labels."""
+"""`leave_one_out` and `xi_alpha`: from an estimator and data to labels with their proofs."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.analysis import leave_one_out as analysis
-from maxmargin.analysis.leave_one_out import Full, LeftOut, XiAlpha, tightened
-from maxmargin.analysis.leave_one_out.retrain import Goal
-from maxmargin.core import Candidate, Problem, Solution, Status
+from maxmargin.analysis.leave_one_out import Full, LeftOut, XiAlpha
+from maxmargin.core import Solution, Status
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import Classifier, check_flag, check_tol
 from maxmargin.estimators.inspect import stored_problems
 from maxmargin.estimators.kernel_machine import KernelClassifier
 from maxmargin.estimators.linear import LinearSVC
-from maxmargin.estimators.loo.decisions import ByBrokenTies, ByLargest, BySigns, Rule, middle
+from maxmargin.estimators.loo.case import Case
+from maxmargin.estimators.loo.decisions import middle
 from maxmargin.estimators.loo.result import ErrorRange, LeaveOneOut, SettledBy
-from maxmargin.estimators.one_vs_one import pairs_of
-from maxmargin.estimators.separated import separated
-from maxmargin.solvers import Budget, solver_from_name
+from maxmargin.estimators.loo.work import Observer, Work
 from maxmargin.threads import one_blas_thread, usable_threads
-from maxmargin.typing import Floats, Indices, Matrix
-
-VALUE_WIDTH = 1e-6
-"""Decision values that were asked for are known to this width."""
-
-
-class Progress(NamedTuple):
-    """What an observer sees: samples done of those that the theorems left open, seconds so far, and seconds to come."""
-
-    done: int
-    total: int
-    seconds: float
-    eta: float
-
-
-Observer = Callable[[Progress], object]
-"""Called after each batch; returning True ends the work with what is known."""
 
 
 def leave_one_out(
@@ -106,75 +85,6 @@ def leave_one_out(
     return run(case, started, decision_values, check_tol(tol), n_jobs, verbose, observe).result
 
 
-@dataclass(frozen=True, eq=False)
-class Case:
-    """A classifier to be left out of: its binary problems, the samples of each, a start for each."""
-
-    estimator: Any
-    probe: Any
-    X: Matrix
-    labels: Indices
-    weights: Floats
-    problems: list[Problem]
-    rows: list[Indices]
-    warm: list[Candidate | None]
-
-    @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> "Case":
-        """Validate as `fit` does."""
-        if not isinstance(estimator, LinearSVC | KernelClassifier):
-            raise NotSupportedError(
-                f"leave_one_out takes LinearSVC, SVC and HardMarginSVC, got {type(estimator).__name__}: the others have no "
-                "exact optimum to leave a sample out of."
-            )
-        probe = type(estimator)(**estimator.get_params(deep=False))
-        X, labels, weights = probe._validated(X, y, sample_weight)
-        check_tol(probe.tol)
-        problems = probe._problems(X, labels, weights)
-        warm: list[Candidate | None] = [None] * len(problems)
-        is_fitted = getattr(estimator, "shape_fit_", None) == X.shape
-        if is_fitted and np.array_equal(estimator.classes_, probe.classes_):
-            found = estimator._candidates(X, labels, weights)
-            same = all(mine.kernel == theirs.kernel for mine, (theirs, _) in zip(problems, found, strict=True))
-            warm = [candidate for _, candidate in found] if same else warm
-        everyone = np.arange(X.shape[0])
-        is_paired = isinstance(probe, KernelClassifier)
-        rows = (
-            [pair.rows for pair in pairs_of(labels, len(probe.classes_))] if is_paired else [everyone] * len(problems)
-        )
-        return cls(estimator, probe, X, labels, weights, problems, rows, warm)
-
-    @property
-    def rule(self) -> Rule:
-        """How the decisions make a label."""
-        n_classes = len(self.probe.classes_)
-        if n_classes == 2:
-            return BySigns(2)
-        if isinstance(self.probe, LinearSVC):
-            return ByLargest()
-        return ByBrokenTies(n_classes) if self.probe.break_ties else BySigns(n_classes)
-
-    def solve(self, n_threads: int) -> list[Solution]:
-        """Each problem, tightly."""
-        solver = solver_from_name(self.probe.solver, seed=0, n_threads=n_threads)
-        solutions = []
-        for k, problem in enumerate(self.problems):
-            solution = tightened(problem, solver, tol=self.probe.tol, warm=self.warm[k])
-            if problem.is_hard:
-                names = self.probe.classes_.tolist()
-                pair = pairs_of(self.labels, len(names))[k]
-                solution = separated(problem, solution, names[pair.positive], names[pair.negative])
-            solutions.append(solution)
-        return solutions
-
-    @property
-    def max_bytes(self) -> int:
-        """What the Gram matrices may take together."""
-        cache_size = getattr(self.probe, "cache_size", "auto")
-        budget: Budget = self.probe._budget(-1, None, cache_size)
-        return budget.bytes // len(self.problems)
-
-
 class Run(NamedTuple):
     """The result, and the solutions that the next one may start from."""
 
@@ -200,7 +110,7 @@ def run(
             LeftOut(Full.of(problem, solution, n_threads), tol=tol, max_bytes=case.max_bytes)
             for problem, solution in zip(case.problems, solutions, strict=True)
         ]
-        work = _Work(case, left, n_threads, started, observe)
+        work = Work(case, left, n_threads, started, observe)
         was_interrupted = any(solution.status is Status.INTERRUPTED for solution in solutions)
         if verbose:
             from maxmargin.estimators.display import Tally
@@ -214,83 +124,7 @@ def run(
     return Run(_result(work, status, decision_values, started, fit_seconds), solutions)
 
 
-class _Work:
-    """The intervals of all decisions, made smaller where the label asks for it."""
-
-    def __init__(
-        self, case: Case, left: list[LeftOut], n_threads: int, started: float, observe: Observer | None
-    ) -> None:
-        self.case, self.left, self.n_threads, self.started, self.observe = case, left, n_threads, started, observe
-        self.tally: Any = None
-        self.was_stopped = False
-        shape = (len(left), case.X.shape[0])
-        self.lower, self.upper = np.empty(shape), np.empty(shape)
-        for k, one in enumerate(left):
-            others = np.setdiff1d(np.arange(shape[1]), case.rows[k])
-            if len(others):
-                self.lower[k, others], self.upper[k, others] = _elsewhere(one.full, case.X, others, n_threads)
-            self.read(k)
-
-    def read(self, k: int) -> None:
-        """Take over what problem k knows by now."""
-        self.lower[k, self.case.rows[k]], self.upper[k, self.case.rows[k]] = self.left[k].lower, self.left[k].upper
-
-    def all(self, decision_values: bool) -> bool:
-        """Retrain until every label is certain, or the tolerance is reached; False: interrupted."""
-        rule = self.case.rule
-        for turn in range(rule.wishes):
-            wish = rule.wish(self.lower, self.upper, turn)
-            if not self.retrain(wish.entries, Goal(wish.at_sign, wish.width)):
-                return False
-        everything = np.ones(self.lower.shape, dtype=bool)
-        return not decision_values or self.retrain(everything, Goal(False, VALUE_WIDTH))
-
-    def retrain(self, entries: Any, goal: Goal) -> bool:
-        """Leave out the marked samples of each problem."""
-        with np.errstate(invalid="ignore"):
-            entries = entries & ~(self.upper - self.lower <= goal.width)
-        chosen = [np.flatnonzero(entries[k, rows]) for k, rows in enumerate(self.case.rows)]
-        self._begin(sum(len(samples) for samples in chosen))
-        for k, samples in enumerate(chosen):
-            if len(samples):
-                is_complete = self.left[k].retrain(samples, goal, self.n_threads, self._tell)
-                self.read(k)
-                if not is_complete or self.was_stopped:
-                    return False
-        return True
-
-    def _begin(self, total: int) -> None:
-        self._done, self._total, self._since = 0, total, time.perf_counter()
-        if self.tally is not None:
-            self.tally.begin(total)
-
-    def _tell(self, more: int) -> bool:
-        self._done += more
-        now = time.perf_counter()
-        pace = (now - self._since) / max(self._done, 1)
-        news = Progress(self._done, self._total, now - self.started, pace * max(self._total - self._done, 0))
-        if self.tally is not None:
-            self.tally.see(news.done)
-        if self.observe is not None and self.observe(news) is True:
-            self.was_stopped = True
-        return self.was_stopped
-
-
-def _elsewhere(full: Full, X: Matrix, rows: Indices, n_threads: int) -> tuple[Floats, Floats]:
-    """The ends of a pair's decision for samples of other classes, which it never saw anyway."""
-    problem = full.problem
-    if problem.is_linear:
-        from maxmargin.core import products
-
-        f = products.scores(X, full.w, rows)
-    else:
-        used = np.flatnonzero(full.w)
-        f = problem.expansion(used, full.w[used])(X[rows], n_threads, np.float64)[0, 0]
-    squares = np.asarray(problem.kernel.diag(X), dtype=np.float64)[rows]
-    return full.elsewhere(f, np.maximum(squares, 0.0))
-
-
-def _result(work: _Work, status: Status, decision_values: bool, started: float, fit_seconds: float) -> LeaveOneOut:
+def _result(work: Work, status: Status, decision_values: bool, started: float, fit_seconds: float) -> LeaveOneOut:
     case, n = work.case, work.case.X.shape[0]
     winner, is_certain = case.rule.label(work.lower, work.upper)
     is_certain = np.asarray(is_certain, dtype=bool)

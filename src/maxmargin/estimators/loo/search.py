@@ -12,8 +12,9 @@ from maxmargin.core import Candidate, Regularization, Status
 from maxmargin.core.dual import make_feasible
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import check_flag, check_tol
+from maxmargin.estimators.loo.case import Case
 from maxmargin.estimators.loo.result import LeaveOneOut
-from maxmargin.estimators.loo.run import Case, run
+from maxmargin.estimators.loo.run import run
 from maxmargin.typing import Floats
 
 

@@ -1,0 +1,103 @@
+"""The intervals of all decisions of a classifier, made smaller where its labels ask for it."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.analysis.leave_one_out import Full, LeftOut
+from maxmargin.analysis.leave_one_out.retrain import Goal
+from maxmargin.core import products
+from maxmargin.estimators.loo.case import Case
+from maxmargin.typing import Floats, Indices, Matrix
+
+VALUE_WIDTH = 1e-6
+"""Decision values that were asked for are known to this width."""
+
+
+class Progress(NamedTuple):
+    """What an observer sees: samples done of those that the theorems left open, seconds so far, and seconds to come."""
+
+    done: int
+    total: int
+    seconds: float
+    eta: float
+
+
+Observer = Callable[[Progress], object]
+"""Called after each batch; returning True ends the work with what is known."""
+
+
+class Work:
+    """The intervals of all decisions, made smaller where the label asks for it."""
+
+    def __init__(
+        self, case: Case, left: list[LeftOut], n_threads: int, started: float, observe: Observer | None
+    ) -> None:
+        self.case, self.left, self.n_threads, self.started, self.observe = case, left, n_threads, started, observe
+        self.tally: Any = None
+        self.was_stopped = False
+        shape = (len(left), case.X.shape[0])
+        self.lower, self.upper = np.empty(shape), np.empty(shape)
+        for k, one in enumerate(left):
+            others = np.setdiff1d(np.arange(shape[1]), case.rows[k])
+            if len(others):
+                self.lower[k, others], self.upper[k, others] = _elsewhere(one.full, case.X, others, n_threads)
+            self.read(k)
+
+    def read(self, k: int) -> None:
+        """Take over what problem k knows by now."""
+        self.lower[k, self.case.rows[k]], self.upper[k, self.case.rows[k]] = self.left[k].lower, self.left[k].upper
+
+    def all(self, decision_values: bool) -> bool:
+        """Retrain until every label is certain, or the tolerance is reached; False: interrupted."""
+        rule = self.case.rule
+        for turn in range(rule.wishes):
+            wish = rule.wish(self.lower, self.upper, turn)
+            if not self.retrain(wish.entries, Goal(wish.at_sign, wish.width)):
+                return False
+        everything = np.ones(self.lower.shape, dtype=bool)
+        return not decision_values or self.retrain(everything, Goal(False, VALUE_WIDTH))
+
+    def retrain(self, entries: Any, goal: Goal) -> bool:
+        """Leave out the marked samples of each problem."""
+        with np.errstate(invalid="ignore"):
+            entries = entries & ~(self.upper - self.lower <= goal.width)
+        chosen = [np.flatnonzero(entries[k, rows]) for k, rows in enumerate(self.case.rows)]
+        self._begin(sum(len(samples) for samples in chosen))
+        for k, samples in enumerate(chosen):
+            if len(samples):
+                is_complete = self.left[k].retrain(samples, goal, self.n_threads, self._tell)
+                self.read(k)
+                if not is_complete or self.was_stopped:
+                    return False
+        return True
+
+    def _begin(self, total: int) -> None:
+        self._done, self._total, self._since = 0, total, time.perf_counter()
+        if self.tally is not None:
+            self.tally.begin(total)
+
+    def _tell(self, more: int) -> bool:
+        self._done += more
+        now = time.perf_counter()
+        pace = (now - self._since) / max(self._done, 1)
+        news = Progress(self._done, self._total, now - self.started, pace * max(self._total - self._done, 0))
+        if self.tally is not None:
+            self.tally.see(news.done)
+        if self.observe is not None and self.observe(news) is True:
+            self.was_stopped = True
+        return self.was_stopped
+
+
+def _elsewhere(full: Full, X: Matrix, rows: Indices, n_threads: int) -> tuple[Floats, Floats]:
+    """The ends of a pair's decision for samples of other classes, which it never saw anyway."""
+    problem = full.problem
+    if problem.is_linear:
+        f = products.scores(X, full.w, rows)
+    else:
+        used = np.flatnonzero(full.w)
+        f = problem.expansion(used, full.w[used])(X[rows], n_threads, np.float64)[0, 0]
+    squares = np.asarray(problem.kernel.diag(X), dtype=np.float64)[rows]
+    return full.elsewhere(f, np.maximum(squares, 0.0))
