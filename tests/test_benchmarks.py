@@ -7,7 +7,18 @@ from argparse import ArgumentTypeError
 import numpy as np
 import pytest
 
-from benchmarks import datasets, kernel, kernel_contenders, kernel_growth, kernel_prediction, online, picture, results
+from benchmarks import (
+    datasets,
+    kernel,
+    kernel_contenders,
+    kernel_growth,
+    kernel_prediction,
+    loo,
+    loo_sets,
+    online,
+    picture,
+    results,
+)
 from benchmarks.calibration import Trial, calibrate, hinge_objective, relative_gap, run_once
 from benchmarks.capture import call_and_read
 from benchmarks.contenders import LINEAR
@@ -249,3 +260,17 @@ def test_the_peak_of_a_call_holds_what_it_allocates():
     block = []
     peak = peak_megabytes(lambda: block.append(np.ones(4 * 2**20)))
     assert peak == pytest.approx(data_megabytes(block[0]), rel=0.3)
+
+
+# ------------------------------------------------------------------------------------------------------ leave-one-out
+
+
+def test_leave_one_out_is_measured_beside_folds_retrainings_and_estimates(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr(loo_sets, "is_real", lambda name: False)
+    loo.run(Options(repeats=1, data=("reuters:earn", "german"), rows=150))
+    rows = results.load("loo_part")
+    assert [row["bias"] for row in rows] == ["free", "penalized", "none", "free"]
+    assert all("synthetic" in row["data"] for row in rows)
+    assert all(row["n"] == 150 for row in rows)
+    assert rows[2]["ξα %"] >= rows[2]["error %"]  # without a bias the lemma is a theorem

@@ -111,7 +111,7 @@ def test_the_ends_of_the_bias_are_those_of_the_problem_without_the_sample(rng):
 # -- the lemmas of the text, and where they end -------------------------------------------------------------------------
 
 
-def overlapping(n=60, seed=0, **others):
+def overlapping(n=30, seed=0, **others):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2))
     y = np.where(X[:, 0] + 0.7 * rng.normal(size=n) > 0, 1.0, -1.0)
@@ -155,6 +155,16 @@ def test_the_lemma_fails_with_a_free_bias_and_a_kernel_that_takes_negative_value
     assert estimate.verdicts[0].name == "CORRECT"
     assert twin(problem)[0] == pytest.approx(-0.583, abs=2e-3)
     assert check(problem).upper[0] < 0
+
+
+def test_the_lemma_fails_where_the_bias_is_an_interval_even_with_the_true_distances():
+    X = np.array([[0.13], [-0.13], [0.64], [0.1], [-0.54]])
+    problem = small_problem(X, "+++--", 0.4)
+    full = full_of(problem)
+    slack = np.maximum(1.0 - problem.y * (full.f + full.b), 0.0)
+    assert abs(full.beta[1]) * ((X - X.T) ** 2).max(axis=1)[1] + slack[1] < 0.35
+    assert twin(problem)[1] < -0.05
+    assert check(problem).upper[1] < 0
 
 
 def test_a_sample_without_influence_can_widen_the_interval_of_biases_and_keeps_its_label():

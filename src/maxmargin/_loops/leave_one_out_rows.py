@@ -110,7 +110,8 @@ def retrain_rows(
 ):
     """Leave out the samples `jobs`, one after the other, each from the full solution (α₀, w₀); fills their `bounds`.
 
-    squares : ‖x̃_j‖²; kinks0 : y − f of the full solution; w0 has the constant's weight behind it. face, moves : as in `retrain_gram`.
+    squares : ‖x̃_j‖²; kinks0 : y − f of the full solution; w0 has the constant's weight behind it.
+    face, moves : as in `retrain_gram`.
     """
     n, last = y.shape[0], w0.shape[0] - 1
     alpha, w, upper, delta, kinks = np.empty(n), np.empty(last + 1), np.empty(n), np.zeros(n), np.empty(n)
