@@ -52,7 +52,9 @@ class Face:
         is_in = self.samples[np.minimum(place, size - 1)] == samples
         right[:, is_in] = 0.0
         right[place[is_in], np.flatnonzero(is_in)] = 1.0
-        found = scipy.linalg.lu_solve(self._factors, right, check_finite=False)[:size] * beta
+        # A copy of the pivots: LAPACK's wrapper counts them from one and back in place, under the eyes of other threads.
+        factors = (self._factors[0], self._factors[1].copy())
+        found = scipy.linalg.lu_solve(factors, right, check_finite=False)[:size] * beta
         own = found[place[is_in], np.flatnonzero(is_in)]
         with np.errstate(divide="ignore", invalid="ignore"):
             found[:, is_in] *= -beta[is_in] / own
