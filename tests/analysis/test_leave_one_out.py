@@ -9,7 +9,8 @@ from hypothesis import given
 
 from maxmargin._loops.quantiles import bias_ends
 from maxmargin.analysis.leave_one_out import Full, LeftOut, tightened, xi_alpha
-from maxmargin.analysis.leave_one_out.retrain import BySolver, Goal, OnGram, OnRows
+from maxmargin.analysis.leave_one_out.on_gram import OnGram
+from maxmargin.analysis.leave_one_out.retrain import BySolver, Goal, OnRows
 from maxmargin.analysis.leave_one_out.theorems import is_outside, without_retraining
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge
 from maxmargin.core.bias import hinge_interval

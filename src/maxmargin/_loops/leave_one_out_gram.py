@@ -1,4 +1,4 @@
-"""Retraining without one sample, from the full solution, on a Gram matrix in memory; compiled.
+"""Retraining without one sample, from the full solution, on rows of the Gram matrix in memory; compiled.
 
     min_β  ½ βᵀKβ − yᵀβ    s.t.  lo ≤ β ≤ hi,  β_i = 0,   and Σβ = 0 where the bias is free
 
@@ -8,13 +8,14 @@ w(β) and the decision of the left-out sample in an interval,
     F*(x_i) ∈ f_i ± √(G k_ii) + [b]
 
 with b between the means of the argmin's ends at the two extremes of the scores. The round that decides the sign is the last.
+Row j of the matrix stands in K[slot[j]]; samples without one (−1) stay where they are, and count in the gap.
 """
 
 import numpy as np
 
 from maxmargin._loops.jit import loop
 from maxmargin._loops.quantiles import bias_ends, hinge_residual
-from maxmargin._loops.smo import N_FIELDS, STEPS, pair_steps, single_steps
+from maxmargin._loops.smo import N_FIELDS, STEPS, USED, pair_steps, single_steps
 
 # What is known of the left-out sample, by position in `bounds`: the ends of F(x_i), the gap, and the rounds made.
 LOWER, UPPER, GAP, ROUNDS, N_BOUNDS = 0, 1, 2, 3, 4
@@ -32,18 +33,18 @@ def is_enough(bounds, rules):
 
 
 @loop
-def shift(K, g, beta, j, value):
+def shift(K, slot, g, beta, j, value):
     """Set β_j, and update g."""
     move = value - beta[j]
     if move != 0.0:
-        row = K[j]
+        row = K[slot[j]]
         for k in range(g.shape[0]):
             g[k] += move * row[k]
         beta[j] = value
 
 
 @loop
-def rebalance(K, diagonal, g, beta, lo, hi):
+def rebalance(K, slot, diagonal, g, beta, lo, hi):
     """Move single β_j, always the cheapest, until Σβ = 0; updates g."""
     excess = 0.0
     for j in range(g.shape[0]):
@@ -52,7 +53,7 @@ def rebalance(K, diagonal, g, beta, lo, hi):
         best, at, most = np.inf, -1, 0.0
         for j in range(g.shape[0]):
             room = beta[j] - lo[j] if excess > 0.0 else hi[j] - beta[j]
-            if room <= 0.0:
+            if room <= 0.0 or slot[j] < 0:
                 continue
             move = min(abs(excess), room)
             signed = -move if excess > 0.0 else move
@@ -63,7 +64,7 @@ def rebalance(K, diagonal, g, beta, lo, hi):
             break
         is_last = abs(most) == abs(excess)
         bound = lo[at] if excess > 0.0 else hi[at]
-        shift(K, g, beta, at, beta[at] + most if is_last else bound)
+        shift(K, slot, g, beta, at, beta[at] + most if is_last else bound)
         excess = 0.0 if is_last else excess + most
 
 
@@ -101,33 +102,37 @@ def look(g, y, cost, beta, lengths, is_free, i, bracket, rules, bounds, values, 
 
 
 @loop
-def retrain_gram(K, diagonal, y, cost, beta0, g0, is_free, jobs, face, moves, brackets, rules, bounds):
-    """Leave out the samples `jobs`, one after the other, each from the full solution β₀; fills their `bounds`.
+def retrain_gram(
+    K, slot, diagonal, y, cost, beta0, is_free, jobs, face, values_on_face, starts, brackets, rules, bounds
+):
+    """Leave out the samples `jobs`, one after the other, each from near the full solution β₀; fills their `bounds`.
 
-    K : (m, m), m a multiple of the chunk of `smo`; entries beyond the samples have cost 0.
-    face, moves : the samples inside their box, and where a Newton step takes them for each job; clipped here.
+    K : (rows, m), m a multiple of the chunk of `smo`; entries beyond the samples have cost 0.
+    face, values_on_face : the samples inside their box, and their β where each job starts; β_i is 0 there, the others are β₀.
+    starts : g = Kβ − y at that start, (jobs, m).
     """
-    m = g0.shape[0]
-    beta, g, score, values, masses = np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty(m)
+    m = starts.shape[1]
+    beta, g, values, masses = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
     lo, hi, rise, fall, lengths = np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.sqrt(diagonal)
+    none, nothing = np.empty((0, 0)), np.empty(0)  # no row is made here
     report = np.zeros(N_FIELDS)
+    report[USED] = K.shape[0]
     for at in range(jobs.shape[0]):
         i = jobs[at]
         beta[:] = beta0
-        g[:] = g0
+        for k in range(face.shape[0]):
+            beta[face[k]] = values_on_face[at, k]
+        beta[i] = 0.0
+        g[:] = starts[at]
         for j in range(m):
             lo[j] = 0.0 if y[j] > 0.0 else -cost[j]
             hi[j] = cost[j] if y[j] > 0.0 else 0.0
         lo[i], hi[i] = 0.0, 0.0
-        shift(K, g, beta, i, 0.0)
-        for k in range(face.shape[0]):
-            j = face[k]
-            shift(K, g, beta, j, min(max(beta0[j] + moves[at, k], lo[j]), hi[j]))
         if is_free:
-            rebalance(K, diagonal, g, beta, lo, hi)
+            rebalance(K, slot, diagonal, g, beta, lo, hi)
         for j in range(m):
-            rise[j] = 0.0 if beta[j] < hi[j] else -1e30
-            fall[j] = 0.0 if beta[j] > lo[j] else -1e30
+            rise[j] = 0.0 if beta[j] < hi[j] and slot[j] >= 0 else -1e30
+            fall[j] = 0.0 if beta[j] > lo[j] and slot[j] >= 0 else -1e30
         rounds, steps = 0, rules[ROUND_STEPS]
         while True:
             look(g, y, cost, beta, lengths, is_free, i, brackets[at], rules, bounds[at], values, masses)
@@ -135,14 +140,16 @@ def retrain_gram(K, diagonal, y, cost, beta0, g0, is_free, jobs, face, moves, br
                 break
             if is_free:
                 pair_steps(
-                    K, diagonal, g, beta, lo, hi, rise, fall, score, rules[FLOOR], 0.0, 1e-13, int(steps), report
-                )
+                    K, slot, none, nothing, nothing, 0.0, diagonal, g, beta, lo, hi, rise, fall, rules[FLOOR], 0.0, 1e-13,
+                    int(steps), report,
+                )  # fmt: skip
             else:
                 single_steps(
-                    K, diagonal, g, beta, lo, hi, rise, fall, score, rules[FLOOR], 0.0, 1e-13, int(steps), report
-                )
+                    K, slot, none, nothing, nothing, 0.0, diagonal, g, beta, lo, hi, rise, fall, rules[FLOOR], 0.0, 1e-13,
+                    int(steps), report,
+                )  # fmt: skip
             rounds += 1
             steps *= 1.5
-            if report[STEPS] == 0:  # nothing violates any more
+            if report[STEPS] == 0:  # nothing that can move violates any more
                 break
         bounds[at, ROUNDS] = rounds

@@ -21,13 +21,19 @@ RIDGE = 1e-10
 """Added to the diagonal, as a share of its mean: twins make it singular, and a start need not be exact."""
 
 
+def inside_their_box(full: Full) -> Indices:
+    """The samples with 0 < α < c, and no doubt about it."""
+    alpha, cost = np.abs(full.beta), full.problem.cost
+    return np.flatnonzero((alpha > 1e-9 * cost) & (alpha < (1 - 1e-9) * cost))
+
+
 class Face:
     """The samples inside their box, and the factorised equations between them; empty where there are more than `most`."""
 
     def __init__(self, full: Full, gram: Callable[[Indices, Indices], Floats], most: int = MOST) -> None:
-        problem, alpha = full.problem, np.abs(full.beta)
+        problem = full.problem
         self._full, self._gram = full, gram
-        self.samples = np.flatnonzero((alpha > 1e-9 * problem.cost) & (alpha < (1 - 1e-9) * problem.cost))
+        self.samples = inside_their_box(full)
         if len(self.samples) > most:
             self.samples = self.samples[:0]
         size, border = len(self.samples), int(problem.bias.is_free)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.analysis.leave_one_out.full import Full
-from maxmargin.analysis.leave_one_out.retrain import BySolver, Goal, OnGram, OnRows, Retrainer
+from maxmargin.analysis.leave_one_out.on_gram import OnGram
+from maxmargin.analysis.leave_one_out.retrain import BySolver, Goal, OnRows, Retrainer
 from maxmargin.analysis.leave_one_out.theorems import is_outside, without_retraining
 from maxmargin.threads import one_blas_thread, together
 from maxmargin.typing import Indices
@@ -70,7 +71,7 @@ class LeftOut:
         samples = samples[~self._is_alone(samples) & (self.full.problem.cost[samples] > 0)]
         self.is_retrained[samples] = True
         if len(samples) and not self._retrainers:
-            self._retrainers = self._choose()
+            self._retrainers = self._choose(n_threads)
         for retrainer in self._retrainers:
             open_ones = samples[~self._meets(samples, goal)]
             if not self._work(
@@ -87,11 +88,11 @@ class LeftOut:
         is_signed = goal.at_sign & ((lower > 0) | (upper <= 0))
         return is_signed | (upper - lower <= goal.width)
 
-    def _choose(self) -> list[Retrainer]:
+    def _choose(self, n_threads: int) -> list[Retrainer]:
         """The fast way, if one suits, and the slow one for what that leaves open."""
         slow = BySolver(self.full, self.tol)
         if OnGram.suits(self.full, self.max_bytes):
-            return [OnGram(self.full), slow]
+            return [OnGram(self.full, n_threads), slow]
         return [OnRows(self.full), slow] if OnRows.suits(self.full, self.max_bytes) else [slow]
 
     def _work(

@@ -1,6 +1,6 @@
 """Retraining without one sample, until its decision is known well enough: three ways, the first that suits.
 
-    on the Gram matrix    pair steps in compiled code: kernels, and narrow or small linear data, within the memory allowed
+    on the Gram matrix    pair steps in compiled code, where the rows that matter fit into memory (`on_gram`)
     on sparse rows        coordinate descent in compiled code: linear data
     by any solver         the driver, warm-started: the hard margin, other losses, and what the two above could not decide
 
@@ -24,12 +24,6 @@ from maxmargin.solvers import Auto, Budget, solve
 from maxmargin.solvers.dual_cd import CHUNK_ROWS, CHUNK_VALUES, MULTIPLIER
 from maxmargin.solvers.rows import Rows
 from maxmargin.typing import Floats, Indices
-
-CHUNK = 64
-"""The Gram matrix has a multiple of so many rows (see `_loops.smo`)."""
-
-FEW_ROWS = 3000
-"""Dense linear data with at most so many samples are retrained on their Gram matrix."""
 
 CURVATURE = 1e-12
 """The least curvature of a pair, as a share of its diagonal entries."""
@@ -66,51 +60,6 @@ def rules(goal: Goal, full: Full, rounds: int, steps: int) -> Floats:
 
 
 @dataclass(eq=False)
-class OnGram(Retrainer):
-    """Pair or single steps with the whole Gram matrix in memory."""
-
-    full: Full
-    batch: int = 16
-
-    def __post_init__(self) -> None:
-        problem = self.full.problem
-        n = problem.n
-        size = -(-n // CHUNK) * CHUNK
-        self.K = np.zeros((size, size))
-        everyone = np.arange(n)
-        for start in range(0, n, 1024):
-            rows = everyone[start : start + 1024]
-            self.K[start : start + len(rows), :n] = problem.gram(rows, everyone)
-        self.K[:n, :n] += problem.bias.scale**2
-        self.y, self.cost = np.ones(size), np.zeros(size)
-        self.y[:n], self.cost[:n] = problem.y, problem.cost
-        self.beta, self.g, self.diagonal = np.zeros(size), np.zeros(size), np.zeros(size)
-        self.beta[:n], self.diagonal[:n] = self.full.beta, np.maximum(self.K.diagonal()[:n], 0.0)
-        self.g[:n] = self.full.f - problem.y
-        self.face = Face(self.full, lambda i, j: self.K[np.ix_(i, j)])
-
-    @staticmethod
-    def suits(full: Full, max_bytes: int) -> bool:
-        """Whether the loss is the hinge and the matrix fits into the memory."""
-        problem = full.problem
-        is_small = problem.n <= FEW_ROWS and not sp.issparse(problem.X)
-        return _is_soft_hinge(full) and 8 * problem.n**2 <= max_bytes and (is_small or not problem.is_linear)
-
-    def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
-        """All in one compiled call."""
-        from maxmargin._loops.leave_one_out_gram import retrain_gram
-
-        bounds = _open_bounds(len(samples))
-        settings = rules(goal, self.full, rounds=40, steps=20 + len(self.y) // 16)
-        is_free = self.full.problem.bias.is_free
-        retrain_gram(
-            self.K, self.diagonal, self.y, self.cost, self.beta, self.g, is_free, samples, self.face.samples,
-            self.face.moves(samples), brackets.copy(), settings, bounds,
-        )  # fmt: skip
-        return bounds[:, :2]
-
-
-@dataclass(eq=False)
 class OnRows(Retrainer):
     """Coordinate descent over sparse rows."""
 
@@ -136,14 +85,14 @@ class OnRows(Retrainer):
     def suits(full: Full, max_bytes: int) -> bool:
         """Whether the loss is the hinge, the kernel linear, and the data sparse or their sparse copy small enough."""
         X = full.problem.X
-        return _is_soft_hinge(full) and full.problem.is_linear and (sp.issparse(X) or 12 * X.size <= max_bytes)
+        return is_soft_hinge(full) and full.problem.is_linear and (sp.issparse(X) or 12 * X.size <= max_bytes)
 
     def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
         """All in one compiled call."""
         from maxmargin._loops.leave_one_out_rows import retrain_rows
 
         full, problem = self.full, self.full.problem
-        bounds = _open_bounds(len(samples))
+        bounds = open_bounds(len(samples))
         retrain_rows(
             *self.rows.arrays, problem.y, problem.cost, self.squares, full.beta * problem.y, self.w, self.s, full.b,
             problem.y - full.f, problem.bias.is_free, samples, self.face.samples, self.face.moves(samples), brackets.copy(),
@@ -188,12 +137,14 @@ class BySolver(Retrainer):
         return float(found.lower[i]), float(found.upper[i])
 
 
-def _is_soft_hinge(full: Full) -> bool:
+def is_soft_hinge(full: Full) -> bool:
+    """Whether the compiled ways apply: the hinge, finite costs, a kernel that may be one."""
     problem = full.problem
     return isinstance(problem.loss, Hinge) and not problem.is_hard and problem.kernel.psd is not False
 
 
-def _open_bounds(count: int) -> Floats:
+def open_bounds(count: int) -> Floats:
+    """What is known of so many samples before anything is: the bounds of the compiled loops."""
     bounds = np.zeros((count, 4))
     bounds[:, 0], bounds[:, 1] = -np.inf, np.inf
     return bounds
