@@ -222,7 +222,7 @@ def test_without_room_for_its_rows_a_problem_goes_on_with_working_sets():
 
 
 def test_without_shrinking_all_samples_stay(small_sets):
-    p = noisy(800)
+    p = noisy(2000)
     seen = []
 
     class Watched(SMO):
@@ -231,11 +231,11 @@ def test_without_shrinking_all_samples_stay(small_sets):
             seen.append(len(state.active.samples))
             return progress
 
-    solve(p, Watched(), tol=1e-4)
-    assert min(seen) < 800
+    solve(p, Watched(), tol=1e-6)
+    assert min(seen) < 2000
     seen.clear()
-    solve(p, Watched(shrinking=False), tol=1e-4)
-    assert set(seen) == {800}
+    solve(p, Watched(shrinking=False), tol=1e-6)
+    assert set(seen) == {2000}
 
 
 def columns_of(p, dtype=np.float64):

@@ -87,9 +87,7 @@ class KernelColumns:
 
     def add(self, some: Indices, weights: Floats, out: Floats, store: Block, slots: Indices) -> None:
         """out += weights @ K[some, active]; row r is also kept in store[slots[r]] where slots[r] ≥ 0."""
-        from maxmargin._loops.smo import add_rows
-
-        m = len(self.active)
+        m, scaled = len(self.active), weights.astype(self.dtype)
         self.values += len(some) * m
         chunks = [slice(s, s + TILE_ROWS) for s in range(0, len(some), TILE_ROWS)]
         lefts = [self._left(some[at]) for at in chunks]
@@ -100,10 +98,10 @@ class KernelColumns:
             stop = min(start + TILE_COLUMNS, m)
             right, others = self.columns[start // TILE_COLUMNS], np.arange(start, stop)
             for at, left in zip(chunks, lefts, strict=True):
-                # contiguous, as compiled loops make vectors of nothing else
+                # contiguous, as BLAS wants it
                 tile = self.tiles[thread][: len(some[at]) * (stop - start)].reshape(len(some[at]), -1)
                 self._fill(left, right, tile, some[at], others)
-                add_rows(tile, np.arange(len(tile)), weights[at], out[start:stop], 0, stop - start)
+                out[start:stop] += scaled[at] @ tile
                 kept = np.flatnonzero(slots[at] >= 0)
                 if len(kept):
                     store[slots[at][kept], start:stop] = tile[kept]

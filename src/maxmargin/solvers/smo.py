@@ -345,10 +345,9 @@ def _estimate(state: _State) -> None:
     """The bias, and the relative gap as far as the active samples tell."""
     active, problem = state.active, state.problem
     F = active.g + active.y - active.delta * active.beta  # with a penalised bias
-    state.b = 0.0
     if problem.bias.is_free and isinstance(problem.loss, Hinge):
         # Σβ = 0: those left out at their upper bound pull the bias with −Σ of their β
-        state.b = hinge_interval(F, active.y, active.cost, float(active.beta.sum())).middle
+        state.b = hinge_interval(F, active.y, active.cost, float(active.beta.sum()), state.b).middle
     elif problem.bias.is_free:
         state.b = squared_hinge_root(F, active.y, active.cost)
     m = 1.0 - active.y * (F + state.b)
