@@ -42,7 +42,7 @@ from maxmargin.typing import Block, Floats, Indices
 
 SHARE, FINE_SHARE, WHOLE_SHARE = 0.1, 0.03, 1e-3
 """A working set is solved until its violation is this share of what it was; a small one further, as its steps cost less than
-a round does, and one of all samples furthest, as nobody else is waiting."""
+a round does, and one of all samples whose rows are made when needed furthest, as nobody else is waiting."""
 
 SHRINK_EVERY = 5
 """Rounds between two looks for samples to leave out."""
@@ -256,7 +256,7 @@ class SMO(Solver):
         at = state.working
         before, g_before = active.beta[at], active.g[at]
         share = FINE_SHARE if 2 * size <= SIZE else SHARE
-        if is_whole:  # as far as the gap asks for, which shrinks about as the violation does
+        if state.source is not None:  # as far as the gap asks for, which shrinks about as the violation does
             share = max(WHOLE_SHARE, 0.5 * tol / max(state.gap, tol))
         active.beta[at] = state.kernel.solve(
             before, active.lo[at], active.hi[at], g_before, state.problem.bias.is_free, share
