@@ -133,7 +133,7 @@ class LinearSVC(Classifier):
 
     def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
         tol = check_tol(self.tol)
-        check_choice("penalty", self.penalty, ("l2",))
+        check_choice("penalty", self.penalty, ("l2", "l1"))
         check_choice("loss", self.loss, ("hinge", "squared_hinge"))
         check_flag("warm_start", self.warm_start)
         check_flag("verbose", self.verbose)

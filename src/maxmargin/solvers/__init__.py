@@ -5,7 +5,9 @@ from maxmargin.solvers.base import Budget, Clock, Event, Observer, Progress, Sol
 from maxmargin.solvers.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.linear_program import LinearProgram
 from maxmargin.solvers.pegasos import Pegasos
+from maxmargin.solvers.primal_cd import PrimalCD
 from maxmargin.solvers.proximal_newton import ProximalNewton
 from maxmargin.solvers.registry import SOLVERS, solver_from_name
 from maxmargin.solvers.smo import SMO
@@ -19,7 +21,9 @@ __all__ = [
     "DualCD",
     "Event",
     "InteriorPoint",
+    "LinearProgram",
     "Pegasos",
+    "PrimalCD",
     "ProximalNewton",
     "Observer",
     "Progress",

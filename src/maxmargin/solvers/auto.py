@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass, fields
 
+from maxmargin.core.losses import Hinge
+from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver
 from maxmargin.solvers.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.linear_program import LinearProgram
+from maxmargin.solvers.primal_cd import PrimalCD
 from maxmargin.solvers.proximal_newton import ProximalNewton
 from maxmargin.solvers.smo import SMO
 
@@ -15,6 +19,10 @@ FEW_SAMPLES = 1000
 
 FEW_FEATURES = 1000
 """With at most so many features, and four times as many samples, Newton steps in the weights are the cheaper ones."""
+
+
+FEW_ROWS = 300
+"""With at most so many samples the linear programs of the L1 penalty need nobody to tell which samples matter."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,10 @@ class Auto:
                 ConstraintGeneration(),
                 f"of {n} samples few touch a hard margin, so only those are looked at closely",
             )
+        if isinstance(problem.penalty, L1):
+            if isinstance(problem.loss, Hinge) and n <= FEW_ROWS:
+                return LinearProgram(), f"L1 and the hinge on {n} samples: a linear program, {d} features as they are needed"
+            return self._with_settings(PrimalCD), f"L1 on {n} samples with {d} features: few of them get a weight"
         if not problem.is_linear:
             reason = f"{n} samples with a kernel: kernel rows only where they are needed"
             return SMO(n_threads=self.n_threads, shrinking=self.shrinking), reason

@@ -9,7 +9,9 @@ from maxmargin.solvers.base import Solver
 from maxmargin.solvers.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.linear_program import LinearProgram
 from maxmargin.solvers.pegasos import Pegasos
+from maxmargin.solvers.primal_cd import PrimalCD
 from maxmargin.solvers.proximal_newton import ProximalNewton
 from maxmargin.solvers.smo import SMO
 from maxmargin.solvers.subgradient import Subgradient
@@ -21,6 +23,8 @@ SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
         "dual_cd": DualCD,
         "proximal_newton": ProximalNewton,
         "smo": SMO,
+        "linear_program": LinearProgram,
+        "primal_cd": PrimalCD,
         "pegasos": Pegasos,
         "subgradient": Subgradient,
     }

@@ -1,0 +1,117 @@
+"""The L1 problem with a smooth loss: what `PrimalCD` solves once (squared hinge) or again and again (hinge).
+
+    min_w  Σ_k price_k |w_k| + Σ_j c_j ψ_j(z_j),     −ψ_j'(z) = θ_j = clip(θ⁰_j + σ(1 − z), 0, top),     z_j = y_j ⟨w, x̃_j⟩
+
+squared hinge: θ⁰ = 0, σ = 2, top = ∞. Hinge: top = 1 and a round of the proximal method of multipliers (Rockafellar, 1976), after
+which θ⁰ moves to θ. Sweeps of coordinate descent find which weights there are; a Newton step on these weights alone, their signs
+kept, goes the rest of the way.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from maxmargin.solvers.columns import Columns
+from maxmargin.typing import Floats, Indices
+
+NEAR = 0.95
+"""A column without a weight is visited where the loss's slope along it is at least this share of its price."""
+
+MOST_FACED = 1500
+"""Newton steps are made for so many weights at most."""
+
+HALVINGS = 6
+"""A Newton step is halved so many times at most."""
+
+
+@dataclass
+class SmoothedL1:
+    """The present weights with their signed scores z; `centre` is θ⁰."""
+
+    columns: Columns
+    y: Floats
+    cost: Floats
+    top: float
+    sigma: float
+    centre: Floats
+    w: Floats
+    z: Floats
+    square: Floats
+    rng: Any
+    visited: Indices = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def theta(self) -> Floats:
+        """θ of each sample; c θ is its dual variable α."""
+        return np.clip(self.centre + self.sigma * (1.0 - self.z), 0.0, self.top)
+
+    def slopes(self) -> Floats:
+        """Σ_j c_j θ_j y_j x̃_jk: minus the loss's slope along each column."""
+        return self.columns.sums(self.cost * self.theta * self.y)
+
+    def choose(self, u: Floats) -> None:
+        """Visit the columns with a weight and those about to get one, given their slopes."""
+        price = self.columns.price
+        self.visited = np.flatnonzero((self.w != 0.0) | (np.abs(u) >= NEAR * price))
+
+    def violation(self, u: Floats) -> float:
+        """The largest distance of zero from the subgradients along a column."""
+        price = self.columns.price
+        apart = np.where(self.w != 0.0, np.abs(price * np.sign(self.w) - u), np.maximum(np.abs(u) - price, 0.0))
+        return float(apart.max(initial=0.0))
+
+    def sweep(self) -> None:
+        """Visit each chosen column once, in a random order."""
+        from maxmargin._loops.l1_cd import sweep_csc, sweep_dense
+
+        columns = self.columns
+        order = self.rng.permutation(self.visited)
+        (sweep_csc if columns.is_sparse else sweep_dense)(
+            *columns.arrays, self.y, self.cost, self.centre, self.sigma, self.top, columns.price, self.square,
+            order, self.w, self.z, np.empty(len(order)),
+        )  # fmt: skip
+
+    def value(self, w: Floats, z: Floats) -> float:
+        """The smooth objective: ψ = (clip(v)² + 2 clip(v)(v − clip(v)))/2σ with v = θ⁰ + σ(1 − z), up to a constant."""
+        v = self.centre + self.sigma * (1.0 - z)
+        theta = np.clip(v, 0.0, self.top)
+        losses = theta * (v - 0.5 * theta) / self.sigma
+        return float(self.columns.price @ np.abs(w) + self.cost @ losses)
+
+    def newton_step(self) -> bool:
+        """A step on the weights that are not zero; one that would change its sign stops at zero. False: nothing gained."""
+        price = self.columns.price
+        used = np.flatnonzero((self.w != 0.0) | (price == 0.0))
+        if len(used) == 0 or len(used) > MOST_FACED:
+            return False
+        v = self.centre + self.sigma * (1.0 - self.z)
+        bent = np.flatnonzero((v > 0.0) & (v < self.top))
+        A: Any = self.columns.take(used)
+        part = A[bent]
+        part = np.asarray(part.toarray() if self.columns.is_sparse else part, dtype=np.float64)
+        H = (part.T * (self.sigma * self.cost[bent])) @ part
+        g = price[used] * np.sign(self.w[used]) - A.T @ (self.cost * np.clip(v, 0.0, self.top) * self.y)
+        ridge = 1e-10 * max(float(H.diagonal().max(initial=0.0)), float((self.sigma * self.square[used]).max()), 1e-300)
+        H[np.diag_indices(len(used))] += ridge
+        try:
+            step = -scipy.linalg.solve(H, g, assume_a="pos", check_finite=False)
+        except (scipy.linalg.LinAlgError, scipy.linalg.LinAlgWarning, ValueError):
+            return False
+        return np.isfinite(step).all() and self._search(used, step, A)
+
+    def _search(self, used: Indices, step: Floats, A: Any) -> bool:
+        before, old = self.value(self.w, self.z), self.w[used]
+        price = self.columns.price[used]
+        for _ in range(HALVINGS):
+            new = old + step
+            new[(price > 0.0) & (new * old <= 0.0)] = 0.0
+            w = self.w.copy()
+            w[used] = new
+            z = self.z + self.y * (A @ (new - old))
+            if self.value(w, z) < before:
+                self.w, self.z = w, z
+                return True
+            step = 0.5 * step
+        return False

@@ -1,0 +1,171 @@
+"""Column and constraint generation for the L1 penalty with the hinge.
+
+    primal   min ‖w‖₁ + Σ c_j ξ_j    s.t.  y_j(⟨w, x_j⟩ + b) + ξ_j ≥ 1,  ξ ≥ 0
+    dual     max Σα                  s.t.  ‖Σ α_j y_j x_j‖_∞ ≤ 1,  0 ≤ α ≤ c,  Σ α_j y_j = 0 where the bias is free
+
+Few features have a weight and few samples lie on the margin (as many, in a corner of the polyhedron). A round solves the program
+on the columns and rows that may matter, with the samples clearly inside the margin as a linear term and those clearly outside left
+out; then one pass over the data finds the rows on the wrong side of that guess and the columns with |Σ α_j y_j x_jk| > 1, which
+join. Both sets only grow, so that it ends, at the latest with the whole program.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.bias import best_bias
+from maxmargin.core.candidate import Candidate
+from maxmargin.core.losses import Hinge
+from maxmargin.core.penalties import L1
+from maxmargin.core.problem import Problem
+from maxmargin.core.workspace import Workspace
+from maxmargin.solvers.base import Clock, Progress, Solver
+from maxmargin.solvers.columns import Columns
+from maxmargin.solvers.small_program import Corner, solve_small_program
+from maxmargin.typing import Floats, Indices
+
+FIRST_COLUMNS = 200
+"""Columns of the first program where there is no warm start."""
+
+MOST_NEW = 50
+"""So many columns join at a time, or half as many as there are if that is more."""
+
+NEAR_PRICE, NEAR_MARGIN = 0.98, 0.05
+"""From a warm start: columns whose slope is at least this share of the price, and rows as close to the margin, take part."""
+
+NOTICED = 1e-9
+"""What a row or a column must be wrong by in order to join."""
+
+
+@dataclass
+class _State:
+    problem: Problem
+    columns: Columns
+    y: Floats
+    cost: Floats
+    chosen: Indices  # columns
+    is_open: Any  # rows of the program
+    is_inside: Any  # rows whose loss is taken to be linear
+    m: Floats  # 1 − y F at the last weights
+    w: Floats
+    alpha: Floats
+    primal: float = np.inf
+    dual: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """The relative gap of the best weights and the best dual point."""
+        return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class LinearProgram(Solver):
+    """L1 penalty and hinge, exactly: small linear programs around the features and samples that matter.
+
+    *Use it when* you want the corner itself: exact zeros, ten digits. *Needs* the linear kernel, L1, hinge, finite costs. *Costs*
+    one pass over the data and one linear program a round (about as many rows and columns as there are support vectors and
+    features with a weight), some three to ten rounds; memory: a copy of the data by columns. *Equivalent to* PrimalCD at its
+    optimum.
+
+    Examples
+    --------
+    >>> from maxmargin.solvers import solve
+    >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [3.0, 1.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> solution = solve(Problem(X, y, cost=np.full(4, 10.0), penalty=L1()), LinearProgram(), tol=1e-9)
+    >>> np.round(solution.w, 9) + 0.0, round(solution.b, 9)
+    (array([2., 0.]), -3.0)
+    """
+
+    def accepts(self, problem: Problem) -> str | None:
+        """Why a problem cannot be solved here, or None."""
+        if not isinstance(problem.penalty, L1) or not isinstance(problem.loss, Hinge):
+            return f"LinearProgram solves the hinge with the L1 penalty, got {problem.loss!r} and {problem.penalty!r}."
+        if problem.is_hard:
+            return "LinearProgram needs finite costs. A large one has the same answer where the classes can be separated."
+        return None
+
+    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+        """All rows and the steepest columns, or what a warm start says."""
+        on = problem.present
+        columns, y, cost = Columns.of(problem), problem.y[on], problem.cost[on]
+        n, d = len(on), len(columns.price)
+        state = _State(
+            problem, columns, y, cost, np.arange(0), np.ones(n, bool), np.zeros(n, bool), np.ones(n), np.zeros(d), cost
+        )
+        if warm is None:
+            state.chosen = _steepest(np.abs(columns.sums(cost * y)), columns.price, FIRST_COLUMNS)
+            return state
+        w = np.append(warm.w, warm.b / (problem.bias.scale or 1.0)) if problem.bias.kind != "none" else warm.w
+        alpha = np.clip(warm.beta[on] * y, 0.0, cost)
+        u = np.abs(columns.sums(alpha * y))
+        state.m = 1.0 - y * columns.scores(w)
+        is_between = (alpha > 0.0) & (alpha < cost)
+        state.is_open = is_between | (np.abs(state.m) <= NEAR_MARGIN)
+        state.is_inside = ~state.is_open & (state.m > 0.0)
+        state.chosen = np.flatnonzero((w != 0.0) | (u >= NEAR_PRICE * columns.price))
+        return state
+
+    def step(self, state: _State, tol: float, clock: Clock) -> Progress:
+        """One program, one pass over the data, and what joins after it."""
+        rows = np.flatnonzero(state.is_open)
+        chosen, columns = state.chosen, state.columns
+        push = columns.sums(np.where(state.is_inside, state.cost * state.y, 0.0))
+        A = columns.take(chosen)
+        corner = solve_small_program(
+            A[rows], state.y[rows], state.cost[rows], columns.price[chosen], push[chosen], clock
+        )
+        if corner.was_stopped:
+            return Progress.without_claim(state.gap, tol)
+        if corner.has_no_minimum:  # too few rows hold the weights back
+            is_all = len(rows) == len(state.y)
+            _open(state, np.argsort(np.abs(state.m), kind="stable")[: 2 * len(rows) + MOST_NEW])
+            return Progress(state.gap, is_final=True) if is_all else Progress.without_claim(state.gap, tol)
+        has_joined = self._look(state, corner, A @ corner.w, rows)
+        return Progress(state.gap, is_final=not has_joined)
+
+    @staticmethod
+    def _look(state: _State, corner: Corner, scores: Floats, rows: Indices) -> bool:
+        """Keep what is better than before; take in the rows and columns that the program missed. False: none."""
+        columns, cost = state.columns, state.cost
+        w = np.zeros(len(columns.price))
+        w[state.chosen] = corner.w
+        state.m = 1.0 - state.y * scores
+        alpha = np.where(state.is_inside, cost, 0.0)
+        alpha[rows] = np.minimum(corner.alpha, cost[rows])
+        u = np.abs(columns.sums(alpha * state.y))
+        primal = float(columns.price @ np.abs(w) + cost @ np.maximum(state.m, 0.0))
+        dual = float(alpha.sum()) / max(1.0, float(u[columns.price > 0].max(initial=0.0)))
+        if primal < state.primal:
+            state.primal, state.w = primal, w
+        if dual >= state.dual:
+            state.dual, state.alpha = dual, alpha
+        wrong = (state.is_inside & (state.m < -NOTICED)) | (~state.is_inside & ~state.is_open & (state.m > NOTICED))
+        _open(state, np.flatnonzero(wrong))
+        u[state.chosen] = 0.0
+        steep = _steepest(u, columns.price + NOTICED, max(MOST_NEW, len(state.chosen) // 2))
+        state.chosen = np.union1d(state.chosen, steep)
+        return bool(wrong.any()) or len(steep) > 0
+
+    def finish(self, state: _State, tol: float) -> Candidate:
+        """The best weights with the best dual point."""
+        problem = state.problem
+        beta = np.zeros(problem.n)
+        beta[problem.present] = state.alpha * state.y
+        w = state.w[: problem.X.shape[1]].copy()
+        if problem.bias.kind == "penalized":
+            return Candidate(w, problem.bias.scale * float(state.w[-1]), beta)
+        b = best_bias(problem, beta, problem.decision(w)).middle if problem.bias.is_free else 0.0
+        return Candidate(w, b, beta)
+
+
+def _steepest(u: Floats, price: Floats, most: int) -> Indices:
+    """The columns whose slope exceeds their price, the steepest so many of them; those without a price always."""
+    excess = np.where(price == 0.0, np.inf, u - price)
+    over = np.flatnonzero(excess > 0.0)
+    return np.sort(over[np.argsort(-excess[over], kind="stable")[:most]])
+
+
+def _open(state: _State, rows: Indices) -> None:
+    state.is_open[rows] = True
+    state.is_inside[rows] = False

@@ -1,0 +1,61 @@
+"""The L1 hinge problem on some columns and some rows as a linear program, on HiGHS: the only place that calls it.
+
+    min_{w,ξ}  Σ_k price_k |w_k| − ⟨push, w⟩ + Σ_j c_j ξ_j     s.t.  y_j⟨w, x̃_j⟩ + ξ_j ≥ 1,   ξ ≥ 0
+
+`push` = Σ c_j y_j x̃_j of samples that are taken to lie inside the margin: their losses are linear there. Through SciPy's public
+`linprog`, by its dual simplex, which ends in a corner: zero weights are exactly zero. That interface cannot begin at a corner,
+so the programs are kept small instead.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.solvers.base import Clock
+from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.typing import Floats
+
+ACCURACY = 1e-10
+"""What HiGHS may miss constraints by; the finest that it takes."""
+
+UNBOUNDED = (3, 4)
+"""linprog's codes for a program without a minimum, and for one whose numbers it could not handle."""
+
+
+@dataclass(frozen=True)
+class Corner:
+    """The weights and the dual variables of the rows; none of both where the program `has_no_minimum`."""
+
+    w: Floats
+    alpha: Floats
+    has_no_minimum: bool = False
+    was_stopped: bool = False
+
+
+def solve_small_program(A: Any, y: Floats, cost: Floats, price: Floats, push: Floats, clock: Clock) -> Corner:
+    """Solve it; A is (rows, columns), dense or sparse. The budget of seconds is heard inside, Ctrl-C when HiGHS is done."""
+    from scipy.optimize import linprog
+
+    n, d = A.shape
+    # In units in which the largest entry is 1, so that HiGHS's absolute tolerances mean the same for all data.
+    unit = float(np.abs(A.data if sp.issparse(A) else A).max(initial=0.0)) or 1.0
+    free = price == 0.0
+    signed = sp.csc_array(sp.diags_array(y) @ (sp.csr_array(A).astype(np.float64) / unit))
+    constraints = -sp.hstack([signed, -signed[:, np.flatnonzero(~free)], sp.eye_array(n)], format="csc")
+    n_split = int((~free).sum())
+    objective = np.concatenate([price - push / unit, (price + push / unit)[~free], cost * unit])
+    lower = np.zeros(len(objective))
+    lower[:d][free] = -np.inf
+    options = {"presolve": False, "primal_feasibility_tolerance": ACCURACY, "dual_feasibility_tolerance": ACCURACY}
+    if np.isfinite(clock.seconds_left):
+        options["time_limit"] = max(clock.seconds_left, 1e-3)
+    bounds = np.column_stack([lower, np.full(len(objective), np.inf)])
+    with deferred_interrupt():
+        found = linprog(objective, A_ub=constraints, b_ub=-np.ones(n), bounds=bounds, method="highs-ds", options=options)
+    if found.x is None or found.status != 0:
+        return Corner(np.zeros(d), np.zeros(n), found.status in UNBOUNDED, found.status not in UNBOUNDED)
+    w = found.x[:d].copy()
+    w[~free] -= found.x[d : d + n_split]
+    return Corner(w / unit, np.maximum(-found.ineqlin.marginals, 0.0) / unit)
