@@ -109,11 +109,9 @@ class Problem:
         present = self.cost > 0
         if not (self.cost >= 0).all():
             raise InvalidInputError("cost must be ≥ 0 for each sample; 0 leaves a sample out.")
-        for label in (-1.0, 1.0):
-            if not (present & (self.y == label)).any():
-                raise InvalidInputError(
-                    f"No sample with label {label:+.0f} has a positive cost; two classes are needed."
-                )
+        if not present.any() or len(np.unique(self.y)) < 2:
+            missing = "has a positive cost" if not present.any() else f"has the label {-self.y[0]:+.0f}"
+            raise InvalidInputError(f"No sample {missing}; samples of two classes are needed.")
         infinite = np.isinf(self.cost[present])
         if infinite.any() and not infinite.all():
             raise InvalidInputError("Costs must be all finite (soft margin) or all infinite (hard margin), not mixed.")
@@ -136,6 +134,11 @@ class Problem:
     def is_hard(self) -> bool:
         """Whether no sample may lie inside the margin (infinite costs)."""
         return bool(np.isinf(self.cost).any())
+
+    @property
+    def has_one_class(self) -> bool:
+        """Whether all samples that count have the same label: then a free b alone can satisfy them."""
+        return len(np.unique(self.y[self.cost > 0])) < 2
 
     @property
     def present(self) -> Indices:

@@ -16,10 +16,11 @@ from maxmargin.estimators.in_threads import in_threads
 from maxmargin.estimators.kernel_prediction import KernelPredictor
 from maxmargin.estimators.one_vs_one import Pair, PerProblem, pack_dual, pairs_of, unpack_dual
 from maxmargin.estimators.progress import watching
+from maxmargin.estimators.robust import LOSSES, chosen_solver, hinge_of, judged, store_outliers, trainer
 from maxmargin.estimators.separated import separated
 from maxmargin.estimators.weights import class_factors, costs
 from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed, kernel_from_name
-from maxmargin.solvers import Auto, Budget, Solver, solver_from_name
+from maxmargin.solvers import Auto, Budget, Solver
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -35,6 +36,7 @@ class KernelClassifier(KernelPredictor):
     class_weight: Any = None
     warm_start: Any = False
     random_state: Any = None
+    n_starts: Any = 1
     degree: Any
     gamma: Any
     coef0: Any
@@ -58,12 +60,13 @@ class KernelClassifier(KernelPredictor):
         budget = replace(budget, bytes=budget.bytes // min(threads, len(pairs)))  # as many fits hold rows at a time
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         solver = self._solver(seed, n_threads=threads if len(pairs) == 1 else 1)
+        by = trainer(self.loss, self.solver, self.n_starts, seed)
         classes = self.classes_.tolist()
         names = [f"{classes[pair.positive]} against {classes[pair.negative]}" for pair in pairs]
         with watching(self, X, labels, weights, tol, names) as watch:
 
             def train(k: int, budget: Budget) -> Solution:
-                solution = watch.solve(k, problems[k], solver, warm=warm[k], budget=budget)
+                solution = watch.solve(k, problems[k], solver, by, warm=warm[k], budget=budget)
                 if problems[k].is_hard:
                     return separated(problems[k], solution, classes[pairs[k].positive], classes[pairs[k].negative])
                 return solution
@@ -78,7 +81,7 @@ class KernelClassifier(KernelPredictor):
 
     def _checked_tol(self) -> float:
         """The tolerance; parameters that no other object checks are checked here."""
-        check_choice("loss", self.loss, ("hinge", "squared_hinge"))
+        check_choice("loss", self.loss, LOSSES)
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         if check_flag("break_ties", self.break_ties) and self.decision_function_shape == "ovo":
             raise InvalidInputError(
@@ -90,7 +93,7 @@ class KernelClassifier(KernelPredictor):
 
     def _solver(self, seed: int, n_threads: int) -> Solver | Auto:
         """The solver that the parameters ask for."""
-        return solver_from_name(self.solver, seed=seed, n_threads=n_threads)
+        return chosen_solver(self.solver, seed, n_threads)
 
     def _problems(self, X: Matrix, labels: Indices, weights: Floats, kernel: Kernel | None = None) -> list[Problem]:
         """The binary problems of validated data, all with the same resolved kernel (by default the parameters' own)."""
@@ -123,7 +126,7 @@ class KernelClassifier(KernelPredictor):
             return [None] * len(problems)
         warm: list[Candidate | None] = []
         for k, (problem, pair) in enumerate(zip(problems, pairs, strict=True)):
-            beta = self._beta(pair, labels)
+            problem, beta = hinge_of(problem), self._beta(pair, labels)
             then, now = problem.loss.upper(last_costs[k]), problem.loss.upper(problem.cost)
             moves = np.isfinite(then) & np.isfinite(now) & (np.abs(beta) >= AT_BOUND * then)
             beta = make_feasible(problem, np.where(moves, problem.y * now, beta))
@@ -144,6 +147,7 @@ class KernelClassifier(KernelPredictor):
         certificates = [solution.certificate for solution in solutions if solution.certificate is not None]
         worst = int(np.argmax([certificate.relative_gap for certificate in certificates]))
         self.kernel_ = kernel
+        store_outliers(self, solutions, [pair.rows for pair in pairs])
         self.support_ = support.astype(np.int32)
         self.dual_coef_ = dual_coef
         self.n_support_ = np.bincount(labels[support], minlength=n_classes).astype(np.int32)
@@ -186,7 +190,7 @@ class KernelClassifier(KernelPredictor):
         for k, problem in enumerate(self._problems(X, labels, weights, self.kernel_)):
             beta = self._beta(pairs[k], labels)
             w = beta if self._weights is None else self._weights[k]
-            out.append((problem, Candidate(w, float(self.intercept_[k]), beta)))
+            out.append((judged(self, k, problem), Candidate(w, float(self.intercept_[k]), beta)))
         return out
 
     def __sklearn_tags__(self) -> Any:

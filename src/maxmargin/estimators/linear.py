@@ -18,14 +18,15 @@ from maxmargin.core import (
     penalty_from_name,
     products,
 )
-from maxmargin.errors import InvalidInputError
+from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.estimators.base import Classifier, check_choice, check_flag, check_tol
 from maxmargin.estimators.convergence import warn_unless_solved
 from maxmargin.estimators.in_threads import in_threads
 from maxmargin.estimators.one_vs_one import PerProblem
 from maxmargin.estimators.progress import watching
+from maxmargin.estimators.robust import LOSSES, chosen_solver, judged, store_outliers, trainer
 from maxmargin.estimators.weights import class_factors, costs
-from maxmargin.solvers import Budget, solver_from_name
+from maxmargin.solvers import Budget
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -40,10 +41,10 @@ class LinearSVC(Classifier):
 
     Parameters
     ----------
-    penalty : {"l2"}
-        ½‖w‖².
-    loss : {"hinge", "squared_hinge"}
-        max(0, 1 − z), or its square.
+    penalty : {"l2", "l1"}
+        ½‖w‖², or ‖w‖₁: few features get a weight, the others exactly zero.
+    loss : {"hinge", "squared_hinge", "ramp"}
+        max(0, 1 − z), its square, or min(1, max(0, 1 − z)), to which an outlier is worth no more than 1.
     C : float or Regularization
         The trade-off, in any of its spellings; larger fits the samples more closely.
     fit_intercept : bool
@@ -55,11 +56,13 @@ class LinearSVC(Classifier):
     tol : float
         The relative duality gap to prove.
     max_iter : int
-        Rounds of the solver (sweeps of "dual_cd", Newton steps of "proximal_newton"); −1 is no limit.
+        Rounds of the solver (sweeps of "dual_cd", Newton steps of "proximal_newton", linear programs of "linear_program", rounds of
+        three sweeps of "primal_cd", nodes of "exact"); −1 is no limit.
     max_seconds : float or None
         Seconds after which the best model so far is returned, with a `ConvergenceWarning`.
     solver : str or Solver
-        "auto", "dual_cd", "proximal_newton" or "interior_point".
+        "auto"; for L2 "dual_cd", "proximal_newton" or "interior_point"; for L1 "primal_cd" or, with the hinge, "linear_program".
+        With the ramp they solve its convex steps; "exact" searches its global optimum, for at most 30 samples.
     warm_start : bool
         Start from the last fit's dual variables, if the data have the same shape and classes.
     n_jobs : int or None
@@ -68,6 +71,8 @@ class LinearSVC(Classifier):
         Of the visiting order of "dual_cd"; None is 0.
     verbose : bool
         Show the gap while it falls, and how each problem ended, on stderr.
+    n_starts : int
+        Ramp only: from how many points to descend. The first is the hinge's solution; the best end is kept.
 
     Attributes
     ----------
@@ -77,6 +82,10 @@ class LinearSVC(Classifier):
         The samples with a dual variable, and these, signed: (1, n_SV) or (n_classes, n_SV).
     certificate_, status_, solver_, trace_
         The proof, how the fit ended, which solver and why, its certified moments; tuples with `.worst` for more than two classes.
+    outliers_, objective_, objective_bound_
+        Ramp only: the samples that the last convex step left out (their loss is 1), the ramp's objective, and a value that no model
+        can be below: 0 unless ``solver="exact"`` proved more. A tuple for more than two classes. `certificate_` is that of the
+        last convex step.
     classes_, n_features_in_, n_iter_
         As in scikit-learn.
 
@@ -113,6 +122,7 @@ class LinearSVC(Classifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
+        n_starts: int = 1,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -128,13 +138,14 @@ class LinearSVC(Classifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.n_starts = n_starts
 
     # -- fit -----------------------------------------------------------------------------------------------------
 
     def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
         tol = check_tol(self.tol)
         check_choice("penalty", self.penalty, ("l2", "l1"))
-        check_choice("loss", self.loss, ("hinge", "squared_hinge"))
+        check_choice("loss", self.loss, LOSSES)
         check_flag("warm_start", self.warm_start)
         check_flag("verbose", self.verbose)
         problems = self._problems(X, labels, weights)
@@ -142,12 +153,13 @@ class LinearSVC(Classifier):
         threads = usable_threads(self.n_jobs)
         budget = self._budget(self.max_iter, self.max_seconds)
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        solver = solver_from_name(self.solver, seed=seed, n_threads=threads if len(problems) == 1 else 1)
+        solver = chosen_solver(self.solver, seed, n_threads=threads if len(problems) == 1 else 1)
+        by = trainer(self.loss, self.solver, self.n_starts, seed)
         names = [f"{name} against the rest" for name in self.classes_[: len(problems)].tolist()]
         with watching(self, X, labels, weights, tol, names) as watch:
 
             def train(k: int, budget: Budget) -> Solution:
-                return watch.solve(k, problems[k], solver, warm=warm[k], budget=budget)
+                return watch.solve(k, problems[k], solver, by, warm=warm[k], budget=budget)
 
             solutions = in_threads(train, len(problems), budget, threads)
             self._store(X, labels, problems, solutions)
@@ -207,10 +219,13 @@ class LinearSVC(Classifier):
         self.n_iter_ = max(max(solution.n_iter for solution in solutions), 1)
         self.shape_fit_ = X.shape
         self._last_fit = ((X.shape, len(problems)), labels) if self.warm_start else None
+        has_ball = problems[0].penalty.strongly_convex and problems[0].loss.convex
         self._balls = [
             optimum_ball(problem, solution, certificate, solution.scores)
             for problem, solution, certificate in zip(problems, solutions, certificates, strict=True)
+            if has_ball
         ]
+        store_outliers(self, solutions, [None] * len(solutions))
         worst = int(np.argmax([certificate.relative_gap for certificate in certificates]))
         for name, items in (
             ("certificate_", certificates),
@@ -223,7 +238,7 @@ class LinearSVC(Classifier):
     def _candidates(self, X: Matrix, labels: Indices, weights: Floats) -> list[tuple[Problem, Candidate]]:
         """Each binary problem with the model as it is stored: what `certify` judges."""
         return [
-            (problem, Candidate(self.coef_[k], float(self.intercept_[k]), _spread(self, k, problem.n)))
+            (judged(self, k, problem), Candidate(self.coef_[k], float(self.intercept_[k]), _spread(self, k, problem.n)))
             for k, problem in enumerate(self._problems(X, labels, weights))
         ]
 
@@ -254,6 +269,11 @@ class LinearSVC(Classifier):
         (array([0, 1]), array([ True,  True]))
         """
         X = self._checked(X)
+        if not self._balls:
+            raise NotSupportedError(
+                f"A gap tells where the optimum lies for the L2 penalty and a convex loss, got penalty={self.penalty!r} and "
+                f"loss={self.loss!r}. Use predict()."
+            )
         squares = products.squares(X)
         scores = products.scores(X, self.coef_.T)
         ends = [ball.interval(scores[:, k], squares) for k, ball in enumerate(self._balls)]

@@ -60,14 +60,16 @@ class Watch:
     def __init__(self, watchers: Sequence[Watcher], tol: float) -> None:
         self._watchers, self._tol, self._lock = watchers, tol, threading.Lock()
 
-    def solve(self, k: int, problem: Problem, solver: Any, **settings: Any) -> Solution:
-        """Solve problem k of the fit; without watchers this is `solve` and nothing else."""
+    def solve(
+        self, k: int, problem: Problem, solver: Any, train: Callable[..., Solution] = solve, **settings: Any
+    ) -> Solution:
+        """Solve problem k of the fit; without watchers this is `train` and nothing else."""
         if not self._watchers:
-            return solve(problem, solver, tol=self._tol, **settings)
+            return train(problem, solver, tol=self._tol, **settings)
         digits = Digits(self._tol)
 
         self.begin(k)
-        solution = solve(
+        solution = train(
             problem, solver, tol=self._tol, observe=lambda event: self.see(k, event, digits.share(event)), **settings
         )
         self.end(k, solution)

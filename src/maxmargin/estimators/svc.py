@@ -25,8 +25,8 @@ class SVC(KernelClassifier):
         With "linear" the solvers of `LinearSVC` do the work: `solver_` says which, and why.
     degree, gamma, coef0
         The kernel's parameters, as in scikit-learn; ``gamma="scale"`` counts sample weights.
-    loss : {"hinge", "squared_hinge"}
-        max(0, 1 − z), or its square.
+    loss : {"hinge", "squared_hinge", "ramp"}
+        max(0, 1 − z), its square, or min(1, max(0, 1 − z)), to which an outlier is worth no more than 1.
     fit_intercept : bool
         False: the hyperplane passes through the origin of the feature space.
     class_weight : dict, "balanced" or None
@@ -40,7 +40,8 @@ class SVC(KernelClassifier):
     cache_size : "auto" or float
         Megabytes for kernel rows ("auto": 1024).
     solver : str or Solver
-        "auto" or a name of the registry, such as "interior_point".
+        "auto" or a name of the registry, such as "interior_point"; with the ramp it solves the convex steps, and "exact" searches
+        the global optimum, for at most 30 samples.
     shrinking : bool
         Whether SMO may leave out samples for a while that seem settled. It changes the time, not the optimum; other solvers do
         not ask.
@@ -56,6 +57,8 @@ class SVC(KernelClassifier):
         For solvers that draw; None is 0.
     verbose : bool
         Show the gap while it falls, and how each problem ended, on stderr.
+    n_starts : int
+        Ramp only: from how many points to descend. The first is the hinge's solution; the best end is kept.
 
     Attributes
     ----------
@@ -65,6 +68,10 @@ class SVC(KernelClassifier):
         The proof: primal and dual value, gap, KKT violation, groups, margin. A tuple with `.worst` for more than two classes.
     status_, solver_, trace_
         How the fit ended, which solver and why, and its certified moments.
+    outliers_, objective_, objective_bound_
+        Ramp only: the samples that the last convex step left out (their loss is 1), the ramp's objective, and a value that no model
+        can be below: 0 unless ``solver="exact"`` proved more. A tuple for more than two classes. `certificate_` is that of the
+        last convex step.
     kernel_ : Kernel
         With its parameters as numbers.
 
@@ -107,6 +114,7 @@ class SVC(KernelClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool = False,
+        n_starts: int = 1,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -128,6 +136,7 @@ class SVC(KernelClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.n_starts = n_starts
 
     def _solver(self, seed: int, n_threads: int) -> Solver | Auto:
         solver = super()._solver(seed, n_threads)

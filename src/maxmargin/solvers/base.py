@@ -185,6 +185,8 @@ def solve(
         raise NotSupportedError(refusal)
     if not tol >= 0:
         raise InvalidInputError(f"tol must be ≥ 0, got {tol!r}.")
+    if problem.has_one_class and (problem.is_hard or problem.bias.is_free):
+        raise InvalidInputError("Only samples of one class have a positive cost; two classes are needed.")
     budget = Budget() if budget is None else budget
     workspace = workspace if workspace is not None and workspace.fits(problem) else Workspace(problem, budget.bytes)
     run = _Run(problem, solver, tol, observe, Clock(budget))

@@ -102,16 +102,28 @@ class SmoothedL1:
         return np.isfinite(step).all() and self._search(used, step, A)
 
     def _search(self, used: Indices, step: Floats, A: Any) -> bool:
-        before, old = self.value(self.w, self.z), self.w[used]
-        price = self.columns.price[used]
+        """Take the whole step with what changes its sign cut off at zero; else as far as the first change of a sign."""
+        old, price = self.w[used], self.columns.price[used]
+        new = old + step
+        crosses = (price > 0.0) & (new * old <= 0.0)
+        if self._moves(used, np.where(crosses, 0.0, new), A):
+            return True
+        shares = np.where(crosses, old / np.where(crosses, -step, 1.0), 1.0)
+        t = float(shares.min(initial=1.0))
         for _ in range(HALVINGS):
-            new = old + step
-            new[(price > 0.0) & (new * old <= 0.0)] = 0.0
-            w = self.w.copy()
-            w[used] = new
-            z = self.z + self.y * (A @ (new - old))
-            if self.value(w, z) < before:
-                self.w, self.z = w, z
+            new = old + t * step
+            new[crosses & (shares <= t)] = 0.0
+            if self._moves(used, new, A):
                 return True
-            step = 0.5 * step
+            t *= 0.5
         return False
+
+    def _moves(self, used: Indices, new: Floats, A: Any) -> bool:
+        """Take new weights if the objective is lower there."""
+        w = self.w.copy()
+        w[used] = new
+        z = self.z + self.y * (A @ (new - self.w[used]))
+        is_lower = self.value(w, z) < self.value(self.w, self.z)
+        if is_lower:
+            self.w, self.z = w, z
+        return is_lower
