@@ -168,16 +168,42 @@ def solve_qp(problem):
 
 
 def solve_l1(problem):
-    """(w, b, value, α) of min ‖w‖₁ + Σ c ξ, a linear program in w⁺, w⁻, b, ξ."""
-    X, y, c = rows_of(problem), problem.y, problem.cost
-    n, d = X.shape
-    bias = np.ones((n, 1)) if problem.bias.is_free else np.zeros((n, 0))
-    A = -np.hstack([y[:, None] * X, -y[:, None] * X, y[:, None] * bias, np.eye(n)])
-    bounds = [(0, None)] * (2 * d) + [(None, None)] * bias.shape[1] + [(0, None)] * n
-    objective = np.concatenate([np.ones(2 * d), np.zeros(bias.shape[1]), c])
-    found = linprog(objective, A_ub=A, b_ub=-np.ones(n), bounds=bounds, method="highs")
-    b = float(found.x[2 * d]) if problem.bias.is_free else 0.0
-    return found.x[:d] - found.x[d : 2 * d], b, float(found.fun), -found.ineqlin.marginals
+    """(w, b, value, α) of min ‖(w, b/s)‖₁ + Σ c ξ or Σ c ξ², a linear or quadratic program in w⁺, w⁻, b, ξ.
+
+    In units in which the largest entry of the data is 1: a program's tolerances are absolute.
+    """
+    X, y, c, s = rows_of(problem), problem.y, problem.cost, problem.bias.scale
+    X = np.hstack([X, np.full((len(X), 1), s)]) if s else X
+    unit = float(np.abs(X).max()) or 1.0
+    (n, d), bias = X.shape, np.ones((len(X), 1 if problem.bias.is_free else 0))
+    A = -np.hstack([y[:, None] * X / unit, -y[:, None] * X / unit, y[:, None] * bias, np.eye(n)])
+    is_squared = isinstance(problem.loss, SquaredHinge)
+    objective = np.concatenate([np.ones(2 * d), np.zeros(bias.shape[1]), np.zeros(n) if is_squared else c * unit])
+    if is_squared:
+        x, alpha = _quadratic_program(objective, A, np.concatenate([np.zeros(len(objective) - n), 2 * c * unit]), d, n)
+    else:
+        bounds = [(0, None)] * (2 * d) + [(None, None)] * bias.shape[1] + [(0, None)] * n
+        options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+        found = linprog(objective, A_ub=A, b_ub=-np.ones(n), bounds=bounds, method="highs", options=options)
+        x, alpha = found.x, -found.ineqlin.marginals
+    w = (x[:d] - x[d : 2 * d]) / unit
+    b = float(x[2 * d]) if problem.bias.is_free else float(s * w[-1]) if s else 0.0
+    slack = np.maximum(0.0, 1.0 - y * (X @ w + (b if problem.bias.is_free else 0.0)))
+    value = float(np.abs(w).sum() + c @ (slack**2 if is_squared else slack))
+    return (w[:-1] if s else w), b, value, alpha / unit
+
+
+def _quadratic_program(q, A, diagonal, d, n):
+    """(x, multipliers) of min ½xᵀDx + qᵀx s.t. Ax ≤ −1, all of x but a free bias ≥ 0."""
+    signs = -np.eye(len(q))
+    signs = np.delete(signs, range(2 * d, len(q) - n), axis=0)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    rows, right = sp.csc_matrix(np.vstack([A, signs])), np.concatenate([-np.ones(n), np.zeros(len(signs))])
+    cones = [clarabel.NonnegativeConeT(n + len(signs))]
+    found = clarabel.DefaultSolver(sp.csc_matrix(np.diag(diagonal)), q, rows, right, cones, settings).solve()
+    return np.asarray(found.x), np.asarray(found.z)[:n]
 
 
 def widest_hyperplane(X, y, has_bias=True):

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from maxmargin.core import Bias, Hinge, Problem, SquaredHinge
+from maxmargin.core import L2, Bias, Hinge, Problem, SquaredHinge
 from maxmargin.kernels import RBF, Custom, FeatureMap, Linear, Polynomial, Precomputed, interactions
 
 KERNELS = ("linear", "poly", "rbf", "precomputed", "custom", "feature map")
@@ -45,7 +45,7 @@ def generators(draw):
 
 
 @st.composite
-def problems(draw, kernels=KERNELS, biases=BIASES, losses=LOSSES, max_n=14, scales=SCALES):
+def problems(draw, kernels=KERNELS, biases=BIASES, losses=LOSSES, max_n=14, scales=SCALES, penalty=L2()):
     """A soft-margin problem, well-scaled: any data, any labels, duplicates of rows with equal and with opposite labels."""
     rng = draw(generators())
     n, d = draw(st.integers(2, max_n)), draw(st.integers(1, 6))
@@ -58,9 +58,11 @@ def problems(draw, kernels=KERNELS, biases=BIASES, losses=LOSSES, max_n=14, scal
         X[rng.permutation(n)[: len(copies)]] = X[copies]
     problem = _with_kernel(draw, rng, X * scale, y, draw(st.sampled_from(kernels)), scale)
     bias = _bias(draw, draw(st.sampled_from(biases)), problem)
-    cost = 10.0 ** draw(st.floats(-3.0, 3.0)) / typical(problem)
+    # L1: a weight of 1/|x| costs 1/|x|, not half its square
+    unit = typical(problem) if isinstance(penalty, L2) else typical(problem) ** 0.5
+    cost = 10.0 ** draw(st.floats(-3.0, 3.0)) / unit
     weights = _weights(rng, y) if draw(st.booleans()) else np.ones(n)
-    return replace(problem, loss=draw(st.sampled_from(losses)), bias=bias, cost=weights * cost)
+    return replace(problem, loss=draw(st.sampled_from(losses)), penalty=penalty, bias=bias, cost=weights * cost)
 
 
 @st.composite

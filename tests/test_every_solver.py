@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.svm import SVC, LinearSVC
 
-from maxmargin.core import Bias, Candidate, Problem, Status, certify
+from maxmargin.core import L1, Bias, Candidate, Problem, Status, certify
 from maxmargin.core.dual import make_feasible
 from maxmargin.core.reduce import to_candidate
 from maxmargin.errors import NotSupportedError
@@ -36,6 +36,7 @@ FINE = {name: solver for name, solver in ENTRANTS.items() if solver.accuracy == 
 every_fine_solver = pytest.mark.parametrize("solver", FINE.values(), ids=FINE)
 every_soft_solver = pytest.mark.parametrize("solver", SOFT.values(), ids=SOFT)
 soft, linear, hard = problems(max_n=10), problems(max_n=10, kernels=("linear",)), separable_problems(max_n=10)
+sparse = problems(max_n=10, kernels=("linear",), penalty=L1())
 
 
 def accepted(solver, strategy=None):
@@ -44,7 +45,9 @@ def accepted(solver, strategy=None):
         takes_kernels = solver.accepts(replace(HOMOGENEOUS, kernel=RBF(gamma=1.0))) is None
         takes_hard = solver.accepts(replace(HOMOGENEOUS, cost=np.full(2, np.inf))) is None
         kinds = [soft if takes_kernels else linear] if solver.accepts(HOMOGENEOUS) is None else []
-        strategy = st.one_of(*kinds, *([hard] if takes_hard else []))
+        kinds += [hard] if takes_hard else []
+        kinds += [sparse] if solver.accepts(replace(HOMOGENEOUS, penalty=L1())) is None else []
+        strategy = st.one_of(*kinds)
     return strategy.filter(lambda p: solver.accepts(p) is None)
 
 
@@ -86,8 +89,10 @@ def same_value(a, b):
 
 
 def same(a, b, sign=1.0, order=slice(None)):
-    """Objective, decision values (of b's samples in the given order of a's) and, where there are any, weights."""
+    """Objective and, where the optimum is unique, decision values (of b's samples in the given order of a's) and weights."""
     same_value(a, b)
+    if not a.problem.penalty.strongly_convex:
+        return
     allowed = a.radius + b.radius
     length = np.sqrt(np.maximum(b.problem.diag(), 0.0))
     apart = np.abs(a.scores[order] - sign * b.scores)
@@ -103,6 +108,10 @@ def same(a, b, sign=1.0, order=slice(None)):
 @given(data=st.data())
 def test_the_answer_is_certified_and_agrees_with_the_textbooks_qp(solver, data):
     p = data.draw(accepted(solver))
+    if isinstance(p.penalty, L1):
+        mine = fit(p, solver)
+        assert mine.certificate.primal == pytest.approx(reference.solve_l1(p)[2], rel=2 * TOL, abs=mine.gap)
+        return
     reference_answer = Answer(p, to_candidate(p, reference.solve_qp(p) * p.y))
     assert reference_answer.certificate.relative_gap <= 1e-2
     same(fit(p, solver), reference_answer)

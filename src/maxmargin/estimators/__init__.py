@@ -3,6 +3,7 @@
 from maxmargin.estimators.convergence import ConvergenceWarning
 from maxmargin.estimators.hard_margin import HardMarginSVC
 from maxmargin.estimators.inspect import certify, separability
+from maxmargin.estimators.l1_path import L1Path, l1_min_c, l1_path
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.loo import LeaveOneOut, LeaveOneOutSearch, SettledBy, leave_one_out, xi_alpha
 from maxmargin.estimators.pegasos import PegasosSVC
@@ -14,6 +15,7 @@ __all__ = [
     "HardMarginSVC",
     "LeaveOneOut",
     "LeaveOneOutSearch",
+    "L1Path",
     "LinearSVC",
     "PegasosSVC",
     "Perceptron",
@@ -21,6 +23,8 @@ __all__ = [
     "SettledBy",
     "certify",
     "leave_one_out",
+    "l1_min_c",
+    "l1_path",
     "separability",
     "xi_alpha",
 ]

@@ -1,4 +1,4 @@
-"""The data of a linear problem by columns, with the constant feature of the bias behind them."""
+"""The data of a linear problem by columns, with a column of ones, whose weight is the bias b, behind them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,34 +12,37 @@ from maxmargin.typing import Floats, Indices
 
 @dataclass(frozen=True)
 class Columns:
-    """Column k of (X, s) as the loops want it, and what a weight on it costs: 1, or 0 for the free bias.
+    """Column k of (X, 1) as the loops want it, and what a weight on it costs: 1; for the bias 0 (free) or 1/s (penalised).
 
-    A copy of the data in their own precision, of the samples that count.
+    A copy of the data in their own precision, of the samples that count. `units` are the sizes of the columns' entries: the
+    largest one of X, and 1 for the bias.
     """
 
     matrix: Any  # CSC (n, d'), or dense C-contiguous (d', n)
     price: Floats
+    units: Floats
     is_sparse: bool
 
     @classmethod
     def of(cls, problem: Problem) -> "Columns":
-        """The columns of a problem; a bias that is there is the last of them, of scale 1 where it is free."""
+        """The columns of a problem; a bias that is there is the last of them."""
         on = problem.present
         rows = problem.row(on)
         is_all = len(rows) == problem.X.shape[0] and problem.rows is None
         X: Any = problem.X if is_all else problem.X[rows]
         has_bias = problem.bias.kind != "none"
-        constant = np.full((len(on), 1), 1.0 if problem.bias.is_free else problem.bias.scale, dtype=X.dtype)
-        price = np.ones(X.shape[1] + has_bias)
-        if problem.bias.is_free:
-            price[-1] = 0.0
+        constant = np.ones((len(on), 1), dtype=X.dtype)
+        price, units = np.ones((2, X.shape[1] + has_bias))
+        units *= float(np.abs(X.data if sp.issparse(X) else X).max(initial=0.0)) or 1.0
+        if has_bias:
+            price[-1], units[-1] = 0.0 if problem.bias.is_free else 1.0 / problem.bias.scale, 1.0
         if sp.issparse(X):
             parts = [sp.csc_array(X), sp.csc_array(constant)] if has_bias else [sp.csc_array(X)]
             matrix: Any = sp.hstack(parts, format="csc")
             matrix.sum_duplicates()
         else:
             matrix = np.ascontiguousarray((np.hstack([X, constant]) if has_bias else X).T)
-        return cls(matrix, price, bool(sp.issparse(X)))
+        return cls(matrix, price, units, bool(sp.issparse(X)))
 
     @property
     def n_values(self) -> int:
@@ -63,6 +66,11 @@ class Columns:
     def take(self, columns: Indices) -> Any:
         """(n, some columns): CSC or dense."""
         return self.matrix[:, columns] if self.is_sparse else self.matrix[columns].T
+
+    def stretch(self, sums: Floats) -> float:
+        """How far a dual point sticks out of its cube |Σ_j α_j y_j x̃_jk| ≤ price_k, given these sums: 1 where it does not."""
+        priced = self.price > 0.0
+        return max(1.0, float((np.abs(sums[priced]) / self.price[priced]).max(initial=0.0)))
 
     def squares(self, cost: Floats) -> Floats:
         """Σ_j c_j x̃_jk² for each column k."""

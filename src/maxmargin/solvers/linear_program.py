@@ -94,16 +94,17 @@ class LinearProgram(Solver):
             problem, columns, y, cost, np.arange(0), np.ones(n, bool), np.zeros(n, bool), np.ones(n), np.zeros(d), cost
         )
         if warm is None:
-            state.chosen = _steepest(np.abs(columns.sums(cost * y)), columns.price, FIRST_COLUMNS)
+            state.chosen = _most(_excess(np.abs(columns.sums(cost * y)), columns.price), FIRST_COLUMNS)
             return state
-        w = np.append(warm.w, warm.b / (problem.bias.scale or 1.0)) if problem.bias.kind != "none" else warm.w
+        w = np.append(warm.w, warm.b) if problem.bias.kind != "none" else warm.w
         alpha = np.clip(warm.beta[on] * y, 0.0, cost)
         u = np.abs(columns.sums(alpha * y))
         state.m = 1.0 - y * columns.scores(w)
         is_between = (alpha > 0.0) & (alpha < cost)
         state.is_open = is_between | (np.abs(state.m) <= NEAR_MARGIN)
         state.is_inside = ~state.is_open & (state.m > 0.0)
-        state.chosen = np.flatnonzero((w != 0.0) | (u >= NEAR_PRICE * columns.price))
+        is_near = (w != 0.0) | (u >= NEAR_PRICE * columns.price)
+        state.chosen = np.flatnonzero(is_near) if is_near.any() else _most(_excess(u, columns.price), 1)
         return state
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
@@ -113,7 +114,7 @@ class LinearProgram(Solver):
         push = columns.sums(np.where(state.is_inside, state.cost * state.y, 0.0))
         A = columns.take(chosen)
         corner = solve_small_program(
-            A[rows], state.y[rows], state.cost[rows], columns.price[chosen], push[chosen], clock
+            A[rows], state.y[rows], state.cost[rows], columns.price[chosen], push[chosen], columns.units[chosen], clock
         )
         if corner.was_stopped:
             return Progress.without_claim(state.gap, tol)
@@ -135,15 +136,17 @@ class LinearProgram(Solver):
         alpha[rows] = np.minimum(corner.alpha, cost[rows])
         u = np.abs(columns.sums(alpha * state.y))
         primal = float(columns.price @ np.abs(w) + cost @ np.maximum(state.m, 0.0))
-        dual = float(alpha.sum()) / max(1.0, float(u[columns.price > 0].max(initial=0.0)))
+        dual = float(alpha.sum()) / columns.stretch(u)
         if primal < state.primal:
             state.primal, state.w = primal, w
         if dual >= state.dual:
             state.dual, state.alpha = dual, alpha
         wrong = (state.is_inside & (state.m < -NOTICED)) | (~state.is_inside & ~state.is_open & (state.m > NOTICED))
         _open(state, np.flatnonzero(wrong))
-        u[state.chosen] = 0.0
-        steep = _steepest(u, columns.price + NOTICED, max(MOST_NEW, len(state.chosen) // 2))
+        excess = _excess(u, columns.price)
+        excess[state.chosen] = -np.inf
+        steep = _most(excess, max(MOST_NEW, len(state.chosen) // 2))
+        steep = steep[excess[steep] > NOTICED]
         state.chosen = np.union1d(state.chosen, steep)
         return bool(wrong.any()) or len(steep) > 0
 
@@ -152,18 +155,21 @@ class LinearProgram(Solver):
         problem = state.problem
         beta = np.zeros(problem.n)
         beta[problem.present] = state.alpha * state.y
-        w = state.w[: problem.X.shape[1]].copy()
+        w = state.w[: problem.X.shape[1]] + 0.0  # no −0
         if problem.bias.kind == "penalized":
-            return Candidate(w, problem.bias.scale * float(state.w[-1]), beta)
+            return Candidate(w, float(state.w[-1]), beta)
         b = best_bias(problem, beta, problem.decision(w)).middle if problem.bias.is_free else 0.0
         return Candidate(w, b, beta)
 
 
-def _steepest(u: Floats, price: Floats, most: int) -> Indices:
-    """The columns whose slope exceeds their price, the steepest so many of them; those without a price always."""
-    excess = np.where(price == 0.0, np.inf, u - price)
-    over = np.flatnonzero(excess > 0.0)
-    return np.sort(over[np.argsort(-excess[over], kind="stable")[:most]])
+def _excess(u: Floats, price: Floats) -> Floats:
+    """By what share a slope exceeds the column's price; a free bias is the first of all."""
+    return np.divide(u, price, out=np.full(len(u), np.inf), where=price > 0.0) - 1.0
+
+
+def _most(values: Floats, most: int) -> Indices:
+    """Where the so many largest values stand, in order of their places."""
+    return np.sort(np.argsort(-values, kind="stable")[:most])
 
 
 def _open(state: _State, rows: Indices) -> None:

@@ -91,7 +91,7 @@ class PrimalCD(Solver):
         if warm is not None:
             w[: len(warm.w)] = warm.w
             if problem.bias.kind != "none":
-                w[-1] = warm.b / (problem.bias.scale or 1.0)
+                w[-1] = warm.b
             centre = np.clip(warm.beta[on] * y / cost, 0.0, 1.0) if is_hinge else centre
         smoothed = SmoothedL1(
             columns,
@@ -141,7 +141,7 @@ class PrimalCD(Solver):
         beta[problem.present] = smoothed.cost * smoothed.theta * smoothed.y
         w = smoothed.w[: problem.X.shape[1]].copy()
         if problem.bias.kind == "penalized":
-            return Candidate(w, problem.bias.scale * float(smoothed.w[-1]), beta)
+            return Candidate(w, float(smoothed.w[-1]), beta)
         b = best_bias(problem, beta, problem.decision(w)).middle if problem.bias.is_free else 0.0
         return Candidate(w, b, beta)
 
@@ -151,7 +151,7 @@ def _gap(state: _State) -> float:
     problem, smoothed = state.problem, state.smoothed
     alpha, price = smoothed.cost * smoothed.theta, smoothed.columns.price
     u = np.abs(smoothed.slopes())
-    t = 1.0 / max(1.0, float(u[price > 0].max(initial=0.0)))
+    t = 1.0 / smoothed.columns.stretch(u)
     imbalance = float(u[price == 0].sum())
     losses: Floats = problem.loss.value(smoothed.z)
     primal = float(price @ np.abs(smoothed.w) + smoothed.cost @ losses)

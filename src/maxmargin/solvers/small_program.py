@@ -34,18 +34,21 @@ class Corner:
     was_stopped: bool = False
 
 
-def solve_small_program(A: Any, y: Floats, cost: Floats, price: Floats, push: Floats, clock: Clock) -> Corner:
-    """Solve it; A is (rows, columns), dense or sparse. The budget of seconds is heard inside, Ctrl-C when HiGHS is done."""
+def solve_small_program(
+    A: Any, y: Floats, cost: Floats, price: Floats, push: Floats, units: Floats, clock: Clock
+) -> Corner:
+    """Solve it; A is (rows, columns), dense or sparse, its columns' entries of the sizes `units`. The budget of seconds is heard inside, Ctrl-C when HiGHS is done."""
     from scipy.optimize import linprog
 
     n, d = A.shape
-    # In units in which the largest entry is 1, so that HiGHS's absolute tolerances mean the same for all data.
-    unit = float(np.abs(A.data if sp.issparse(A) else A).max(initial=0.0)) or 1.0
-    free = price == 0.0
-    signed = sp.csc_array(sp.diags_array(y) @ (sp.csr_array(A).astype(np.float64) / unit))
+    # In units in which entries are at most 1, so that HiGHS's absolute tolerances mean the same for all data: w' = units · w, and
+    # the objective is multiplied by the features' unit.
+    unit, free = float(units[0]), price == 0.0
+    signed = sp.csc_array(sp.diags_array(y) @ sp.csr_array(A).astype(np.float64) @ sp.diags_array(1.0 / units))
+    price, push = price * (unit / units), push * (unit / units)
     constraints = -sp.hstack([signed, -signed[:, np.flatnonzero(~free)], sp.eye_array(n)], format="csc")
     n_split = int((~free).sum())
-    objective = np.concatenate([price - push / unit, (price + push / unit)[~free], cost * unit])
+    objective = np.concatenate([price - push, (price + push)[~free], cost * unit])
     lower = np.zeros(len(objective))
     lower[:d][free] = -np.inf
     options = {"presolve": False, "primal_feasibility_tolerance": ACCURACY, "dual_feasibility_tolerance": ACCURACY}
@@ -58,4 +61,4 @@ def solve_small_program(A: Any, y: Floats, cost: Floats, price: Floats, push: Fl
         return Corner(np.zeros(d), np.zeros(n), found.status in UNBOUNDED, found.status not in UNBOUNDED)
     w = found.x[:d].copy()
     w[~free] -= found.x[d : d + n_split]
-    return Corner(w / unit, np.maximum(-found.ineqlin.marginals, 0.0) / unit)
+    return Corner(w / units, np.maximum(-found.ineqlin.marginals, 0.0) / unit)

@@ -1,0 +1,116 @@
+"""The trade-off up to which the L1 penalty keeps all weights at zero.
+
+With costs C s_j, w = 0 is optimal as long as some dual point of b alone lies in the cube ‖Σ α_j y_j x_j‖_∞ ≤ 1 (S± are the sums of s):
+
+    hinge           no bias, or S₊ = S₋:   C = 1/‖Σ s_j y_j x_j‖_∞
+                    free bias:             C = 1/min{‖Σ_minority s_j x_j − Σ_majority a_j x_j‖_∞ : 0 ≤ a ≤ s, Σa = S_minority}
+    squared hinge   no or free bias:       C = 1/‖Σ 2s_j(1 − y_j b) y_j x_j‖_∞,    b = (S₊ − S₋)/(S₊ + S₋), or 0
+
+A penalised bias of scale s may get a weight before any feature does; then α sums to s|Σα_j y_j| = 1 where it has one. The linear program has
+a variable a sample and a row a feature; features join as they are violated.
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.core import products
+from maxmargin.core.losses import Hinge
+from maxmargin.core.problem import Problem
+from maxmargin.typing import Floats
+
+JOIN = 100
+"""So many features join the program at a time."""
+
+
+def critical_cost(problem: Problem) -> float:
+    """The factor t such that w = 0 is optimal for the costs t · c exactly as long as t ≤ this; ∞ where no feature can help.
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0, 0.0], [3.0, 1.0]]), np.array([-1.0, 1.0])
+    >>> critical_cost(Problem(X, y, np.ones(2)))
+    0.5
+    """
+    s, y, scale = problem.cost, problem.y, problem.bias.scale
+    plus, minus = float(s[y > 0].sum()), float(s[y < 0].sum())
+    if not isinstance(problem.loss, Hinge):
+        return _smooth(problem, plus - minus, plus + minus)
+    at_zero = _inverse(_largest(problem, s * y))
+    if problem.bias.kind == "none" or plus == minus:
+        return at_zero
+    if problem.bias.kind == "penalized" and at_zero <= _inverse(scale * abs(plus - minus)):
+        return at_zero
+    return _program(problem, 0.0 if problem.bias.is_free else 1.0 / scale)
+
+
+def _smooth(problem: Problem, excess: float, total: float) -> float:
+    """Squared hinge: α_j = 2 C s_j(1 − y_j b) at the best b, which a penalty of |b|/scale draws towards 0."""
+    from scipy.optimize import brentq
+
+    s, y, scale = problem.cost, problem.y, problem.bias.scale
+
+    def largest(b: float) -> float:
+        return _largest(problem, 2.0 * s * y * (1.0 - y * b))
+
+    if problem.bias.kind != "penalized":
+        return _inverse(largest(excess / total if problem.bias.is_free else 0.0))
+    first = _inverse(2.0 * scale * abs(excess))  # where b leaves zero
+    if first * largest(0.0) >= 1.0 or not np.isfinite(first):
+        return _inverse(largest(0.0))
+
+    def over(log_t: float) -> float:
+        t = float(np.exp(log_t))
+        return t * largest(float(np.sign(excess)) * max(abs(excess) - 0.5 / (t * scale), 0.0) / total) - 1.0
+
+    low, high = float(np.log(first)), float(np.log(first)) + 1.0
+    while over(high) < 0.0 and high < 700.0:
+        high += high - low
+    return float(np.exp(brentq(over, low, high, xtol=1e-14))) if high < 700.0 else np.inf
+
+
+def _program(problem: Problem, more: float) -> float:
+    """max t  s.t.  ‖t Σ_minority s_j x_j − Σ_majority a_j x_j‖_∞ ≤ 1,  0 ≤ a ≤ t s,  Σa = t S_minority + more."""
+    from scipy.optimize import linprog
+
+    s, y = problem.cost, problem.y
+    minor = 1.0 if s[y > 0].sum() < s[y < 0].sum() else -1.0
+    major = np.flatnonzero((y == -minor) & (s > 0))
+    u = products.combine(problem.X, np.where(y == minor, s, 0.0), problem.rows)
+    X: Any = problem.X[problem.row(major)]
+    X = sp.csc_array(X).astype(np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+    sums = np.concatenate([[-float(s[y == minor].sum())], np.ones(len(major))])
+    below = sp.hstack([sp.csc_array(-s[major][:, None]), sp.eye_array(len(major))], format="csr")  # a ≤ t s
+    a, t = s[major] * (-sums[0] / float(s[major].sum())), 1.0
+    chosen, is_bounded = np.empty(0, dtype=np.intp), False
+    while True:
+        apart = np.abs(t * u - X.T @ a)
+        apart[chosen] = 0.0
+        new = np.argsort(-apart, kind="stable")[:JOIN]
+        new = new[apart[new] > (1.0 + 1e-9 if is_bounded else 0.0)]
+        if len(new) == 0:
+            return float(t) if is_bounded else np.inf
+        chosen = np.concatenate([chosen, new])
+        part = X[:, chosen].T
+        rows = sp.hstack([sp.csc_array(u[chosen][:, None]), -sp.csr_array(part)], format="csr")
+        found = linprog(
+            np.concatenate([[-1.0], np.zeros(len(major))]),
+            A_ub=sp.vstack([rows, -rows, below], format="csc"),
+            b_ub=np.concatenate([np.ones(2 * len(chosen)), np.zeros(len(major))]),
+            A_eq=sp.csr_array(sums[None]),
+            b_eq=[more],
+            bounds=(0, None),
+            method="highs",
+        )
+        is_bounded = found.x is not None  # else these features cannot tell the classes apart
+        if is_bounded:
+            t, a = float(found.x[0]), found.x[1:]
+
+
+def _largest(problem: Problem, v: Floats) -> float:
+    return float(np.abs(products.combine(problem.X, v, problem.rows)).max(initial=0.0))
+
+
+def _inverse(value: float) -> float:
+    return 1.0 / value if value > 0 else np.inf
