@@ -22,6 +22,9 @@ NEAR = 0.95
 MOST_FACED = 1500
 """Newton steps are made for so many weights at most."""
 
+RIDGE = 1e-12
+"""Added to the diagonal of the Newton equations: where fewer samples bend than there are weights, a step is long, not infinite."""
+
 HALVINGS = 6
 """A Newton step is halved so many times at most."""
 
@@ -93,13 +96,15 @@ class SmoothedL1:
         part = np.asarray(part.toarray() if self.columns.is_sparse else part, dtype=np.float64)
         H = (part.T * (self.sigma * self.cost[bent])) @ part
         g = price[used] * np.sign(self.w[used]) - A.T @ (self.cost * np.clip(v, 0.0, self.top) * self.y)
-        ridge = 1e-10 * max(float(H.diagonal().max(initial=0.0)), float((self.sigma * self.square[used]).max()), 1e-300)
-        H[np.diag_indices(len(used))] += ridge
-        try:
-            step = -scipy.linalg.solve(H, g, assume_a="pos", check_finite=False)
-        except (scipy.linalg.LinAlgError, scipy.linalg.LinAlgWarning, ValueError):
+        # each weight in the unit in which its curvature is 1, were all samples bent
+        unit = 1.0 / np.sqrt(np.maximum(self.sigma * self.square[used], np.finfo(float).tiny))
+        H *= unit * unit[:, None]
+        H[np.diag_indices(len(used))] += RIDGE
+        factor, info = scipy.linalg.lapack.dpotrf(H, overwrite_a=True)
+        if info != 0:
             return False
-        return np.isfinite(step).all() and self._search(used, step, A)
+        step = -unit * scipy.linalg.lapack.dpotrs(factor, unit * g)[0]
+        return bool(np.isfinite(step).all()) and self._search(used, step, A)
 
     def _search(self, used: Indices, step: Floats, A: Any) -> bool:
         """Take the whole step with what changes its sign cut off at zero; else as far as the first change of a sign."""

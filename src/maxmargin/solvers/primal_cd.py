@@ -2,7 +2,8 @@
 
     min_w  ‖w‖₁ + Σ c_j ℓ(y_j(⟨w, x_j⟩ + b)),     ℓ the hinge or its square
 
-Squared hinge: the CDN method of Yuan, Chang, Hsieh & Lin (JMLR 2010), with Newton steps on the weights that are not zero. Hinge: a
+Squared hinge: the CDN method of Yuan, Chang, Hsieh & Lin (JMLR 2010), with Newton steps on the weights that are not zero; where
+both crawl, an interior point on the columns in use makes a new beginning. Hinge: a
 few rounds of the proximal method of multipliers, whose smoothed problems are of the same kind; they tell roughly which features
 and samples matter, and `LinearProgram` finds the corner that these make.
 """
@@ -20,6 +21,7 @@ from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.columns import Columns
 from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.l1_cone import solve_cone
 from maxmargin.solvers.l1_smoothed import SmoothedL1
 from maxmargin.solvers.linear_program import LinearProgram
 from maxmargin.solvers.relay import Successor
@@ -34,8 +36,8 @@ SWEEPS = 3
 NEWTON_STEPS = 4
 """At most so many after the sweeps of a round: squared hinge only, where enough samples bend."""
 
-PATIENCE = 60
-"""Rounds in which the gap must fall by a tenth."""
+PATIENCE = 20
+"""Rounds in which the gap must fall by a tenth; else an interior point makes a new beginning, and twice that is the end."""
 
 
 @dataclass
@@ -45,6 +47,7 @@ class _State:
     rounds: int = 0
     least_gap: float = np.inf
     last_progress: int = 0
+    renewals: int = 0
     successor: Successor | None = None
 
 
@@ -130,7 +133,20 @@ class PrimalCD(Solver):
             left_behind = self.finish(state, tol)
             state.successor = Successor.of(state.problem, (LinearProgram(),), left_behind)
             return Progress(gap, candidate=left_behind)
-        return Progress(gap, is_final=state.rounds - state.last_progress > PATIENCE)
+        if gap > tol and state.rounds - state.last_progress > PATIENCE:
+            return self._renew(state, gap, tol, clock)
+        return Progress(gap)
+
+    def _renew(self, state: _State, gap: float, tol: float, clock: Clock) -> Progress:
+        """Begin again at the answer of an interior point on the visited columns, twice at most."""
+        left_behind = self.finish(state, tol)
+        if state.renewals == 2:
+            return Progress(gap, is_final=True)
+        smoothed = state.smoothed
+        smoothed.w = solve_cone(smoothed, clock)
+        smoothed.z = smoothed.y * smoothed.columns.scores(smoothed.w)
+        state.renewals, state.last_progress, state.least_gap = state.renewals + 1, state.rounds, np.inf
+        return Progress(gap, candidate=left_behind)
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The present weights, and θ as the dual point."""
