@@ -11,7 +11,7 @@ from itertools import combinations
 import clarabel
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from maxmargin.core import SquaredHinge
 from maxmargin.kernels import RBF, Custom, FeatureMap, Linear, Polynomial, Precomputed
@@ -204,6 +204,28 @@ def _quadratic_program(q, A, diagonal, d, n):
     cones = [clarabel.NonnegativeConeT(n + len(signs))]
     found = clarabel.DefaultSolver(sp.csc_matrix(np.diag(diagonal)), q, rows, right, cones, settings).solve()
     return np.asarray(found.x), np.asarray(found.z)[:n]
+
+
+def solve_ramp_milp(problem):
+    """The least ‖(w, b/s)‖₁ + Σ c min(1, ξ): a mixed-integer program with u_j = 1 where sample j is given up, by HiGHS."""
+    X, y, c, s = rows_of(problem), problem.y, problem.cost, problem.bias.scale
+    X = np.hstack([X, np.full((len(X), 1), s)]) if s else X
+    bias = np.ones((len(X), 1 if problem.bias.is_free else 0))
+    (n, d), total = X.shape, float(c.sum())  # w = 0, b = 0 costs Σc, so ‖w‖₁ ≤ Σc
+    reach = total * np.abs(X).max(axis=1)
+    big = 1.0 + reach + (1.0 + reach.max()) * problem.bias.is_free
+    signed = y[:, None] * X
+    A = np.hstack([signed, -signed, y[:, None] * bias, np.eye(n), np.diag(big)])
+    objective = np.concatenate([np.ones(2 * d), np.zeros(bias.shape[1]), c, c])
+    free = slice(2 * d, 2 * d + bias.shape[1])
+    lower, upper = np.zeros(len(objective)), np.full(len(objective), np.inf)
+    lower[free], upper[-n:] = -np.inf, 1.0
+    integrality = np.concatenate([np.zeros(len(objective) - n), np.ones(n)])
+    found = milp(
+        objective, constraints=LinearConstraint(A, lb=1.0), bounds=Bounds(lower, upper), integrality=integrality,
+        options={"mip_rel_gap": 1e-9},
+    )  # fmt: skip
+    return float(found.fun)
 
 
 def widest_hyperplane(X, y, has_bias=True):

@@ -72,11 +72,11 @@ def test_a_wrong_guess_of_rows_and_columns_is_mended(p, rng):
     assert solve(p, LinearProgram(), tol=1e-8, warm=guess).status is Status.SOLVED
 
 
-def test_a_program_without_a_minimum_says_so():
-    found = solve_small_program(
-        np.ones((1, 1)), np.ones(1), np.ones(1), np.ones(1), np.array([-3.0]), np.ones(1), Clock(Budget())
-    )
-    assert found.has_no_minimum
+def test_a_program_without_a_minimum_ends_at_its_reach():
+    arrays = np.ones((1, 1)), np.ones(1), np.ones(1), np.ones(1), np.array([3.0]), np.ones(1)
+    found = solve_small_program(*arrays, 7.0, Clock(Budget()))
+    assert found.is_at_reach
+    assert found.w == 7.0
 
 
 @pytest.mark.parametrize("bias", BIASES, ids=repr)

@@ -29,10 +29,13 @@ FIRST_COLUMNS = 200
 """Columns of the first program where there is no warm start."""
 
 MOST_NEW = 50
-"""So many columns join at a time, or half as many as there are if that is more."""
+"""So many columns, and four times as many rows, join at a time, or half as many as there are if that is more."""
 
 NEAR_PRICE, NEAR_MARGIN = 0.98, 0.05
 """From a warm start: columns whose slope is at least this share of the price, and rows as close to the margin, take part."""
+
+WIDER = 2.0
+"""Weights that a warm start begins with may grow by this factor, and again where they do."""
 
 NOTICED = 1e-9
 """What a row or a column must be wrong by in order to join."""
@@ -50,6 +53,7 @@ class _State:
     m: Floats  # 1 − y F at the last weights
     w: Floats
     alpha: Floats
+    reach: float = np.inf  # of the weights, in the columns' units
     primal: float = np.inf
     dual: float = 0.0
 
@@ -103,6 +107,7 @@ class LinearProgram(Solver):
         is_between = (alpha > 0.0) & (alpha < cost)
         state.is_open = is_between | (np.abs(state.m) <= NEAR_MARGIN)
         state.is_inside = ~state.is_open & (state.m > 0.0)
+        state.reach = WIDER * max(1.0, float(np.abs(w * columns.units).max()))
         is_near = (w != 0.0) | (u >= NEAR_PRICE * columns.price)
         state.chosen = np.flatnonzero(is_near) if is_near.any() else _most(_excess(u, columns.price), 1)
         return state
@@ -114,15 +119,14 @@ class LinearProgram(Solver):
         push = columns.sums(np.where(state.is_inside, state.cost * state.y, 0.0))
         A = columns.take(chosen)
         corner = solve_small_program(
-            A[rows], state.y[rows], state.cost[rows], columns.price[chosen], push[chosen], columns.units[chosen], clock
+            A[rows], state.y[rows], state.cost[rows], columns.price[chosen], push[chosen], columns.units[chosen], state.reach, clock
         )
         if corner.was_stopped:
-            return Progress.without_claim(state.gap, tol)
-        if corner.has_no_minimum:  # too few rows hold the weights back
-            is_all = len(rows) == len(state.y)
-            _open(state, np.argsort(np.abs(state.m), kind="stable")[: 2 * len(rows) + MOST_NEW])
-            return Progress(state.gap, is_final=True) if is_all else Progress.without_claim(state.gap, tol)
+            return Progress(state.gap, is_final=clock.seconds_left > 0)
         has_joined = self._look(state, corner, A @ corner.w, rows)
+        if corner.is_at_reach and not has_joined:
+            state.reach *= WIDER
+            return Progress.without_claim(state.gap, tol)
         return Progress(state.gap, is_final=not has_joined)
 
     @staticmethod
@@ -142,7 +146,8 @@ class LinearProgram(Solver):
         if dual >= state.dual:
             state.dual, state.alpha = dual, alpha
         wrong = (state.is_inside & (state.m < -NOTICED)) | (~state.is_inside & ~state.is_open & (state.m > NOTICED))
-        _open(state, np.flatnonzero(wrong))
+        worst = _most(np.where(wrong, np.abs(state.m), 0.0), max(4 * MOST_NEW, len(rows) // 2))
+        _open(state, worst[wrong[worst]])
         excess = _excess(u, columns.price)
         excess[state.chosen] = -np.inf
         steep = _most(excess, max(MOST_NEW, len(state.chosen) // 2))

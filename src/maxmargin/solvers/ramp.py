@@ -131,7 +131,9 @@ class _Run:
             self.rounds += found.n_iter
             f = self.problem.decision(found.w)
             objective = self.problem.primal_from(found.w, found.b, f)
-            if best is not None and not objective < best.objective:
+            now = outliers(self.problem, f, found.b)
+            is_fixed = np.array_equal(now, is_outlier)
+            if best is not None and (objective > best.objective or (objective == best.objective and not is_fixed)):
                 return replace(best, status=best.status if found.status in ENDED else found.status)
             before = () if best is None else best.objectives
             best = RampSolution(
@@ -140,8 +142,7 @@ class _Run:
                 objective=objective,
                 objectives=(*before, objective),
             )
-            now = outliers(self.problem, f, found.b)
-            if found.status not in ENDED or np.array_equal(now, is_outlier):
+            if found.status not in ENDED or is_fixed:
                 return best
             is_outlier, warm = now, Candidate(found.w, found.b, found.beta)
 

@@ -1,8 +1,9 @@
 """The L1 hinge problem on some columns and some rows as a linear program, on HiGHS: the only place that calls it.
 
-    min_{w,ξ}  Σ_k price_k |w_k| − ⟨push, w⟩ + Σ_j c_j ξ_j     s.t.  y_j⟨w, x̃_j⟩ + ξ_j ≥ 1,   ξ ≥ 0
+    min_{w,ξ}  Σ_k price_k |w_k| − ⟨push, w⟩ + Σ_j c_j ξ_j     s.t.  y_j⟨w, x̃_j⟩ + ξ_j ≥ 1,   ξ ≥ 0,   |w_k| ≤ reach/unit_k
 
-`push` = Σ c_j y_j x̃_j of samples that are taken to lie inside the margin: their losses are linear there. Through SciPy's public
+`push` = Σ c_j y_j x̃_j of samples that are taken to lie inside the margin: their losses are linear there. The reach keeps the weights
+back where the rows at hand do not. Through SciPy's public
 `linprog`, by its dual simplex, which ends in a corner: zero weights are exactly zero. That interface cannot begin at a corner,
 so the programs are kept small instead.
 """
@@ -20,22 +21,19 @@ from maxmargin.typing import Floats
 ACCURACY = 1e-10
 """What HiGHS may miss constraints by; the finest that it takes."""
 
-UNBOUNDED = (3, 4)
-"""linprog's codes for a program without a minimum, and for one whose numbers it could not handle."""
-
 
 @dataclass(frozen=True)
 class Corner:
-    """The weights and the dual variables of the rows; none of both where the program `has_no_minimum`."""
+    """The weights and the dual variables of the rows; zeros where HiGHS did not end, for want of time."""
 
     w: Floats
     alpha: Floats
-    has_no_minimum: bool = False
+    is_at_reach: bool = False
     was_stopped: bool = False
 
 
 def solve_small_program(
-    A: Any, y: Floats, cost: Floats, price: Floats, push: Floats, units: Floats, clock: Clock
+    A: Any, y: Floats, cost: Floats, price: Floats, push: Floats, units: Floats, reach: float, clock: Clock
 ) -> Corner:
     """Solve it; A is (rows, columns), dense or sparse, its columns' entries of the sizes `units`. The budget of seconds is heard inside, Ctrl-C when HiGHS is done."""
     from scipy.optimize import linprog
@@ -49,16 +47,18 @@ def solve_small_program(
     constraints = -sp.hstack([signed, -signed[:, np.flatnonzero(~free)], sp.eye_array(n)], format="csc")
     n_split = int((~free).sum())
     objective = np.concatenate([price - push, (price + push)[~free], cost * unit])
-    lower = np.zeros(len(objective))
-    lower[:d][free] = -np.inf
+    lower, upper = np.zeros((2, len(objective)))
+    lower[:d][free] = -reach
+    upper[: d + n_split], upper[d + n_split :] = reach, np.inf
     options = {"presolve": False, "primal_feasibility_tolerance": ACCURACY, "dual_feasibility_tolerance": ACCURACY}
     if np.isfinite(clock.seconds_left):
         options["time_limit"] = max(clock.seconds_left, 1e-3)
-    bounds = np.column_stack([lower, np.full(len(objective), np.inf)])
+    bounds = np.column_stack([lower, upper])
     with deferred_interrupt():
         found = linprog(objective, A_ub=constraints, b_ub=-np.ones(n), bounds=bounds, method="highs-ds", options=options)
     if found.x is None or found.status != 0:
-        return Corner(np.zeros(d), np.zeros(n), found.status in UNBOUNDED, found.status not in UNBOUNDED)
+        return Corner(np.zeros(d), np.zeros(n), was_stopped=True)
     w = found.x[:d].copy()
     w[~free] -= found.x[d : d + n_split]
-    return Corner(w / units, np.maximum(-found.ineqlin.marginals, 0.0) / unit)
+    is_at_reach = bool((np.abs(w) >= reach * (1.0 - 1e-9)).any())
+    return Corner(w / units, np.maximum(-found.ineqlin.marginals, 0.0) / unit, is_at_reach)

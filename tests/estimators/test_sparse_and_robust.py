@@ -1,0 +1,197 @@
+"""LinearSVC with the L1 penalty, LinearSVC and SVC with the ramp loss: the scikit-learn face of both."""
+
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC as SklearnLinearSVC
+from sklearn.utils.estimator_checks import check_estimator
+
+from maxmargin import SVC, ConvergenceWarning, LinearSVC, Status, certify, l1_min_c, l1_path
+from maxmargin.errors import InvalidInputError, NotSupportedError
+
+SPARSE = [LinearSVC("l1", "hinge"), LinearSVC("l1", "squared_hinge")]
+ROBUST = [LinearSVC(loss="ramp"), SVC(loss="ramp"), LinearSVC("l1", "ramp", n_starts=2)]
+by_name = {"ids": repr}
+
+
+def clouds(seed=0, n=80, d=5, flips=8):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2, 1, -1)
+    X = rng.standard_normal((n, d))
+    X[:, :2] += 1.5 * y[:, None]
+    labels = y.copy()
+    labels[:flips] *= -1
+    return X, labels, y
+
+
+@pytest.mark.parametrize("model", [*SPARSE, *ROBUST[:2]], **by_name)
+def test_scikit_learns_own_checks_pass(model):
+    results = check_estimator(model, on_fail=None, on_skip=None)
+    assert [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"] == []
+
+
+def test_the_call_that_others_refuse():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="penalty='l1' and loss='hinge' is not supported"):
+        SklearnLinearSVC(penalty="l1", loss="hinge").fit(X, y)
+    model = LinearSVC(penalty="l1", loss="hinge").fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert model.certificate_.worst.relative_gap <= 1e-3
+
+
+@pytest.mark.parametrize("model", [*SPARSE, *ROBUST], **by_name)
+def test_it_is_found_by_a_grid_search_over_a_pipeline(model):
+    X, labels, _ = clouds()
+    name = type(model).__name__.lower()
+    search = GridSearchCV(make_pipeline(StandardScaler(), model), {f"{name}__C": [0.1, 1.0]}, cv=3).fit(X, labels)
+    assert search.best_score_ > 0.7
+
+
+@pytest.mark.parametrize("model", [*SPARSE, *ROBUST], **by_name)
+def test_the_stored_model_is_certified_again_by_anybody(model):
+    X, labels, _ = clouds()
+    model = clone(model).fit(X, labels)
+    assert certify(model, X, labels).relative_gap == pytest.approx(model.certificate_.relative_gap, abs=1e-9)
+    assert model.certificate_.relative_gap <= 1e-3
+
+
+def test_the_squared_hinge_agrees_with_liblinear():
+    X, labels, _ = clouds()
+    peer = SklearnLinearSVC(penalty="l1", dual=False, C=0.3, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(X, labels)
+    ours = LinearSVC("l1", "squared_hinge", C=0.3, fit_intercept=False, tol=1e-10).fit(X, labels)
+    np.testing.assert_allclose(ours.coef_, peer.coef_, atol=1e-5)
+    np.testing.assert_array_equal(ours.coef_ == 0, peer.coef_ == 0)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_sparse_and_dense_data_give_the_same(loss):
+    X, labels, _ = clouds()
+    dense, sparse = (LinearSVC("l1", loss, tol=1e-9).fit(data, labels) for data in (X, sp.csr_matrix(X)))
+    assert dense.certificate_.primal == pytest.approx(sparse.certificate_.primal, rel=1e-8)
+
+
+def test_l1_is_refused_where_a_ball_is_asked_for():
+    X, labels, _ = clouds()
+    for model in (LinearSVC("l1"), LinearSVC(loss="ramp")):
+        with pytest.raises(NotSupportedError, match="L2 penalty and a convex loss"):
+            model.fit(X, labels).certified_predictions(X)
+
+
+def test_a_path_enters_features_one_after_the_other():
+    X, labels, _ = clouds(flips=4)
+    path = l1_path(X, labels, Cs=8)
+    assert path.Cs[0] == pytest.approx(l1_min_c(X, labels))
+    assert path.n_features[0] == 0
+    assert path.n_features[-1] >= 2
+    assert set(path.entry_order[:2].tolist()) == {0, 1}
+    assert max(certificate.relative_gap for certificate in path.certificates) <= 1e-6
+    alone = LinearSVC("l1", C=path.Cs[4], tol=1e-6).fit(X, labels)
+    assert path.certificates[4].primal == pytest.approx(alone.certificate_.primal, rel=2e-6)
+    assert (path.first_C[path.entry_order] >= path.Cs[0]).all()
+
+
+def test_a_path_refuses_what_makes_none():
+    X, labels, _ = clouds()
+    for Cs in (0, [], [1.0, 1.0], [-1.0], [[1.0]], [np.inf]):
+        with pytest.raises(InvalidInputError, match="C"):
+            l1_path(X, labels, Cs=Cs)
+    with pytest.raises(InvalidInputError, match="two classes"):
+        l1_min_c(X, np.arange(len(X)) % 3)
+    with pytest.raises(InvalidInputError, match="loss"):
+        l1_path(X, labels, loss="ramp")
+    with pytest.raises(InvalidInputError, match="a feature that enters"):
+        l1_path(np.zeros((4, 1)), [0, 0, 1, 1])
+
+
+def test_the_ramp_forgets_flipped_labels():
+    X, labels, truth = clouds(seed=3, n=200, flips=30)
+    hinge, ramp = LinearSVC().fit(X, labels), LinearSVC(loss="ramp").fit(X, labels)
+    assert ramp.score(X, truth) >= hinge.score(X, truth)
+    assert np.isin(ramp.outliers_, np.arange(30)).mean() > 0.7
+    z = labels * ramp.decision_function(X)
+    np.testing.assert_array_equal(ramp.outliers_, np.flatnonzero(z < 0))
+    assert ramp.objective_ >= ramp.objective_bound_ == 0.0
+    assert not hasattr(ramp.set_params(loss="hinge").fit(X, labels), "outliers_")
+
+
+def test_more_than_two_classes_have_outliers_each():
+    X, y = load_iris(return_X_y=True)
+    for model in (LinearSVC(loss="ramp"), SVC(loss="ramp"), SVC(loss="ramp", kernel="linear")):
+        model.fit(X, y)
+        assert len(model.outliers_) == len(model.objective_) == 3
+        assert certify(model, X, y).worst.relative_gap <= 1e-3
+        assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("model", [LinearSVC(loss="ramp", warm_start=True), SVC(loss="ramp", warm_start=True)], **by_name)
+def test_a_warm_start_begins_at_the_last_outliers(model):
+    X, labels, _ = clouds()
+    first = clone(model).fit(X, labels).objective_
+    model = clone(model).fit(X, labels).fit(X, labels)
+    assert model.objective_ <= first * (1 + 1e-3)
+
+
+def test_the_exact_search_proves_its_bound():
+    X, labels, _ = clouds(n=12, d=2, flips=2)
+    model = LinearSVC(loss="ramp", solver="exact", tol=1e-4).fit(X, labels)
+    assert model.objective_ * (1 - 1e-4) <= model.objective_bound_ <= model.objective_
+    assert model.objective_ <= LinearSVC(loss="ramp", tol=1e-8).fit(X, labels).objective_ * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (LinearSVC(n_starts=2), "n_starts=2 is for loss='ramp'"),
+        (SVC(solver="exact"), "solver='exact' is for loss='ramp'"),
+        (LinearSVC(loss="ramp", n_starts=0), "n_starts must be an integer"),
+        (LinearSVC(loss="ramp", n_starts=True), "n_starts must be an integer"),
+        (LinearSVC(loss="ramp", n_starts=1.5), "n_starts must be an integer"),
+        (LinearSVC("l3"), "penalty must be one of"),
+        (LinearSVC(loss="perceptron"), "loss must be one of"),
+        (LinearSVC("l1", solver="dual_cd"), "DualCD solves"),
+        (LinearSVC("l1", "squared_hinge", solver="linear_program"), "LinearProgram solves the hinge"),
+        (LinearSVC(loss="ramp", solver="exact"), "at most 30 samples"),
+        (LinearSVC("l1", C=np.inf), "hard margin"),
+        (SVC(loss="ramp", C=np.inf), "hinge and the squared hinge|hard|finite"),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_bad_input_is_refused_with_a_reason(model, message):
+    X, labels, _ = clouds()
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, labels)
+    assert not hasattr(model, "coef_") or not hasattr(model, "certificate_")
+
+
+@pytest.mark.parametrize("model", [*SPARSE, ROBUST[0]], **by_name)
+def test_budgets_warn_and_keep_the_best(model):
+    X, labels, _ = clouds(n=600, d=40)
+    model = clone(model).set_params(max_iter=1, tol=1e-12, C=10.0)
+    with pytest.warns(ConvergenceWarning, match="budget of iterations"):
+        model.fit(X, labels)
+    assert model.status_ is Status.ITERATION_BUDGET
+    assert np.isfinite(model.certificate_.relative_gap)
+
+
+@pytest.mark.parametrize("model", [LinearSVC("l1", "squared_hinge"), SVC(loss="ramp", gamma=5.0)], **by_name)
+def test_ctrl_c_keeps_a_model(model):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((3000, 60)), rng.integers(0, 2, 3000)
+    clone(model).fit(X[:50], y[:50])  # compiled before
+    model = clone(model).set_params(C=1e4, tol=1e-13)
+    threading.Timer(0.15, lambda: signal.raise_signal(signal.SIGINT)).start()
+    started = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert time.perf_counter() - started < 20
+    assert model.status_ is Status.INTERRUPTED
+    assert model.predict(X[:3]).shape == (3,)
