@@ -19,6 +19,8 @@ SUITES: dict[str, tuple[str, ...]] = {
     "kernel_prediction": ("data", "contenders", "rows"),
     "online": ("data",),
     "loo": ("data", "rows"),
+    "l1": ("data",),
+    "ramp": ("data",),
 }
 """Each suite with the options that it takes beside the repeats."""
 
@@ -47,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             command.add_argument(f"--{name}", **ARGUMENTS[name])
     drawn = [name + part for name in ("linear", "kernel", "loo") for part in ("", "_part")]
     commands.add_parser("picture").add_argument("name", choices=drawn)
+    commands.add_parser("picture").add_argument("name", choices=("linear", "linear_part", "kernel", "kernel_part", "l1"))
     values = vars(parser.parse_args(arguments))
     suite = values.pop("suite")
     # Read when OpenMP is loaded, so before any suite is. The threads of multi-core LIBLINEAR meet thousands of times a second:

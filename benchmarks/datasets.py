@@ -34,6 +34,44 @@ def genes(name: str) -> tuple[Any, Any]:
     return separable(n, d, 1.0) if data is None else (data["X_train"], data["y_train"])
 
 
+def l1_set(name: str) -> tuple[Any, Any, Any, Any]:
+    """(X, y, X_test, y_test) of a task of the l1 suite, labels ±1; a synthetic one of the same shape where the data are missing."""
+    source, task = {
+        "20newsgroups_8_9": ("20newsgroups", (8, 9)),
+        "20newsgroups_0_1": ("20newsgroups", (0, 1)),
+        "webkb": ("webkb4_cachopo", None),
+        "reuters_r8": ("reuters_r8", None),
+        "ohsumed": ("ohsumed_single23", None),
+    }.get(name, (name, None))
+    if name.startswith("array"):
+        X, y = genes(name)
+        X, y = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-12), np.where(y == np.max(y), 1, -1)
+        order = np.random.default_rng(0).permutation(len(y))
+        train, test = order[: 2 * len(y) // 3], order[2 * len(y) // 3 :]
+        return X[train], y[train], X[test], y[test]
+    data = shared(source, tfidf=True)
+    if data is None:
+        X, y = zipf(3000, 20_000, 80)
+        return X[:2000], 2 * y[:2000] - 1, X[2000:], 2 * y[2000:] - 1
+    parts = []
+    names, counts = np.unique(data["y_train"], return_counts=True)
+    positive = names[np.argmax(counts)] if task is None else task[0]
+    for part in ("train", "test"):
+        X, y = data[f"X_{part}"], data[f"y_{part}"]
+        kept = np.ones(len(y), dtype=bool) if task is None else np.isin(y, task)
+        parts += [sp.csr_array(X[np.flatnonzero(kept)]), np.where(y[kept] == positive, 1, -1)]
+    return parts[0], parts[1], parts[2], parts[3]
+
+
+def small_set(name: str) -> tuple[Any, Any]:
+    """A small real set by its name, labels ±1, or a synthetic one."""
+    data = shared(name)
+    if data is None:
+        X, y = clusters(700, 10, 2)
+        return X, 2 * y - 1
+    return np.asarray(data["X_train"], dtype=np.float64), np.where(data["y_train"] == np.max(data["y_train"]), 1, -1)
+
+
 LINEAR = {
     "reuters_modapte": (9603, 27336, 70),
     "20newsgroups": (11314, 130107, 157),
