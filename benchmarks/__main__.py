@@ -50,6 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     drawn = [name + part for name in ("linear", "kernel", "loo") for part in ("", "_part")]
     commands.add_parser("picture").add_argument("name", choices=drawn)
     commands.add_parser("picture").add_argument("name", choices=("linear", "linear_part", "kernel", "kernel_part", "l1"))
+    commands.add_parser("picture").add_argument(
+        "name", choices=("linear", "linear_part", "kernel", "kernel_part", "l1")
+    )
     values = vars(parser.parse_args(arguments))
     suite = values.pop("suite")
     # Read when OpenMP is loaded, so before any suite is. The threads of multi-core LIBLINEAR meet thousands of times a second:

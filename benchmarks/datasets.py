@@ -35,7 +35,7 @@ def genes(name: str) -> tuple[Any, Any]:
 
 
 def l1_set(name: str) -> tuple[Any, Any, Any, Any]:
-    """(X, y, X_test, y_test) of a task of the l1 suite, labels ±1; a synthetic one of the same shape where the data are missing."""
+    """(X, y, X_test, y_test) of a task of the l1 suite, labels ±1; a synthetic one where the data are missing."""
     source, task = {
         "20newsgroups_8_9": ("20newsgroups", (8, 9)),
         "20newsgroups_0_1": ("20newsgroups", (0, 1)),

@@ -1,9 +1,10 @@
 """The L1 penalty with the hinge against HiGHS on the whole linear program, and against scikit-learn's L1 squared hinge.
 
-All train min ‖w‖₁ + C Σ ξ with a free bias on two classes. HiGHS is SciPy's `linprog`, by its dual simplex, given all rows and columns
-as sparse arrays; building these is not counted, our validation and certificate are. scikit-learn cannot do the hinge with L1: it trains its
-squared hinge, with its penalised bias, and is compared for accuracy on test samples and for the number of words or genes it keeps. C is 1 for
-text (unit-length tf·idf) and genes (standardised). Gene sets have no test part: a third of the samples is held out.
+All train min ‖w‖₁ + C Σ ξ with a free bias on two classes. HiGHS is SciPy's `linprog`, by its dual simplex, given all rows and
+columns as sparse arrays; building these is not counted, our validation and certificate are. scikit-learn cannot do the hinge
+with L1: it trains its squared hinge, with its penalised bias, and is compared for accuracy on test samples and for the number
+of words or genes it keeps. C is 1 for text (unit-length tf·idf) and genes (standardised). Gene sets have no test part: a third
+of the samples is held out.
 """
 
 from statistics import median
@@ -35,7 +36,9 @@ def run(options: Options) -> None:
         results.save("l1_part" if options.is_narrowed else "l1", rows, repeats=options.repeats)
     ratios = [row["ratio"] for row in rows if row["contender"] == "HiGHS" and row["data"] in TEXTS]
     if ratios:
-        print(f"HiGHS's seconds over ours on text: {min(ratios):.1f} to {max(ratios):.1f}, mean {geometric_mean(ratios):.1f}")
+        print(
+            f"HiGHS's seconds over ours on text: {min(ratios):.1f} to {max(ratios):.1f}, mean {geometric_mean(ratios):.1f}"
+        )
     finish("l1_part" if options.is_narrowed else "l1")
 
 

@@ -1,7 +1,8 @@
 """The ramp loss against the hinge where a tenth of the training labels is flipped: accuracy on clean test labels.
 
-C is chosen for each loss by 5-fold cross-validation on the flipped training labels, from 0.01 to 10. Each figure is the mean over seeds, of
-the split (two thirds for training, at most 1000 samples) and of the flips; ± is the standard error of the difference.
+C is chosen for each loss by 5-fold cross-validation on the flipped training labels, from 0.01 to 10. Each figure is the mean
+over seeds, of the split (two thirds for training, at most 1000 samples) and of the flips; ± is the standard error of the
+difference.
 """
 
 from typing import Any
@@ -44,7 +45,9 @@ def _compare(name: str) -> results.Row:
         for loss, values in scores.items():
             best: Any = GridSearchCV(LinearSVC(loss=loss), GRID, cv=5).fit(scaled[train], labels)
             values.append(float(best.score(scaled[test], y[test])))
-        found.append(float(flips[best.best_estimator_.outliers_].mean()) if len(best.best_estimator_.outliers_) else 0.0)
+        found.append(
+            float(flips[best.best_estimator_.outliers_].mean()) if len(best.best_estimator_.outliers_) else 0.0
+        )
     difference = np.subtract(scores["ramp"], scores["hinge"])
     return {
         "data": name,

@@ -32,7 +32,9 @@ def path(file: Path) -> None:
         left.plot(found.Cs, found.coef[:, k], color=colour, lw=2.0, label=f"feature {k} (true weight {truth[k]:g})")
     least = l1_min_c(X[:n], y[:n])
     left.axvline(least, color="black", lw=0.8, ls=":")
-    left.annotate("l1_min_c", (least, 0.97), xycoords=("data", "axes fraction"), xytext=(4, -8), textcoords="offset points")
+    left.annotate(
+        "l1_min_c", (least, 0.97), xycoords=("data", "axes fraction"), xytext=(4, -8), textcoords="offset points"
+    )
     left.set(xscale="log", xlabel="C", title="weights; grey: the 36 features that mean nothing")
     left.legend(fontsize=8, loc="lower left")
     right.step(found.Cs, found.n_features, where="post", color=RED, label="features with a weight")
@@ -66,7 +68,7 @@ def robust(file: Path) -> None:
         (w,), (b,) = models[loss].coef_, models[loss].intercept_
         left.plot(-(b + w[1] * ends) / w[0], ends, color=colour, ls=style, lw=2.0, label=f"{loss}: F = 0")
     left.set(xlim=(-3.5, 6.0), ylim=(-2.6, 5.2), aspect="equal", title="five labels that are wrong")
-    left.legend(fontsize=8, loc="upper left")
+    left.legend(fontsize=8, loc="lower right")
     z = np.linspace(-3.0, 2.0, 200)
     right.plot(z, np.maximum(0.0, 1.0 - z), color="0.45", ls="--", lw=2.0, label="hinge")
     right.plot(z, np.clip(1.0 - z, 0.0, 1.0), color="black", lw=2.0, label="ramp")

@@ -16,6 +16,7 @@ from maxmargin.kernels import RBF, Custom, FeatureMap, Linear, Polynomial, Preco
 KERNELS = ("linear", "poly", "rbf", "precomputed", "custom", "feature map")
 LOSSES = (Hinge(), SquaredHinge())
 BIASES = ("free", "none", "penalized")
+MARGIN = L2()
 SCALES = (1e-6, 1e-3, 1.0, 1e3, 1e6)
 
 
@@ -45,7 +46,7 @@ def generators(draw):
 
 
 @st.composite
-def problems(draw, kernels=KERNELS, biases=BIASES, losses=LOSSES, max_n=14, scales=SCALES, penalty=L2()):
+def problems(draw, kernels=KERNELS, biases=BIASES, losses=LOSSES, max_n=14, scales=SCALES, penalty=MARGIN):
     """A soft-margin problem, well-scaled: any data, any labels, duplicates of rows with equal and with opposite labels."""
     rng = draw(generators())
     n, d = draw(st.integers(2, max_n)), draw(st.integers(1, 6))

@@ -66,7 +66,9 @@ def test_the_stored_model_is_certified_again_by_anybody(model):
 
 def test_the_squared_hinge_agrees_with_liblinear():
     X, labels, _ = clouds()
-    peer = SklearnLinearSVC(penalty="l1", dual=False, C=0.3, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(X, labels)
+    peer = SklearnLinearSVC(penalty="l1", dual=False, C=0.3, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(
+        X, labels
+    )
     ours = LinearSVC("l1", "squared_hinge", C=0.3, fit_intercept=False, tol=1e-10).fit(X, labels)
     np.testing.assert_allclose(ours.coef_, peer.coef_, atol=1e-5)
     np.testing.assert_array_equal(ours.coef_ == 0, peer.coef_ == 0)
@@ -90,13 +92,13 @@ def test_a_path_enters_features_one_after_the_other():
     X, labels, _ = clouds(flips=4)
     path = l1_path(X, labels, Cs=8)
     assert path.Cs[0] == pytest.approx(l1_min_c(X, labels))
-    assert path.n_features[0] == 0
+    assert path.certificates[0].primal == pytest.approx(path.Cs[0] * len(X), rel=1e-6)  # that of w = 0
     assert path.n_features[-1] >= 2
     assert set(path.entry_order[:2].tolist()) == {0, 1}
     assert max(certificate.relative_gap for certificate in path.certificates) <= 1e-6
     alone = LinearSVC("l1", C=path.Cs[4], tol=1e-6).fit(X, labels)
     assert path.certificates[4].primal == pytest.approx(alone.certificate_.primal, rel=2e-6)
-    assert (path.first_C[path.entry_order] >= path.Cs[0]).all()
+    assert (path.entered_at[path.entry_order] >= path.Cs[0]).all()
 
 
 def test_a_path_refuses_what_makes_none():
@@ -132,7 +134,9 @@ def test_more_than_two_classes_have_outliers_each():
         assert model.score(X, y) > 0.9
 
 
-@pytest.mark.parametrize("model", [LinearSVC(loss="ramp", warm_start=True), SVC(loss="ramp", warm_start=True)], **by_name)
+@pytest.mark.parametrize(
+    "model", [LinearSVC(loss="ramp", warm_start=True), SVC(loss="ramp", warm_start=True)], **by_name
+)
 def test_a_warm_start_begins_at_the_last_outliers(model):
     X, labels, _ = clouds()
     first = clone(model).fit(X, labels).objective_

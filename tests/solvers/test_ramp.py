@@ -1,7 +1,7 @@
 """The ramp loss: convex steps that never rise, and a search that ends at the least value there is."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def flipped(seed=0, n=40, flips=4, **others):
 def test_the_objective_never_rises_and_the_last_step_is_certified(p):
     solution = solve_ramp(p, tol=1e-8)
     values = solution.objectives
-    assert all(after <= before for before, after in zip(values, values[1:], strict=False))
+    assert all(after <= before for before, after in pairwise(values))
     assert solution.objective == values[-1] == pytest.approx(p.primal(solution.w, solution.b), rel=1e-12)
     step = convex_step(p, solution.is_outlier)
     assert certify(step, solution).relative_gap <= 1e-8
@@ -77,7 +77,10 @@ def least_by_trying_all(p):
             best = min(best, out + reference.solve_l1(step)[2])
         else:
             alpha = reference.solve_qp(step)
-            best = min(best, out + float(alpha.sum() - 0.5 * (alpha * p.y) @ (reference.gram(p) + p.bias.scale**2) @ (alpha * p.y)))
+            best = min(
+                best,
+                out + float(alpha.sum() - 0.5 * (alpha * p.y) @ (reference.gram(p) + p.bias.scale**2) @ (alpha * p.y)),
+            )
     return best
 
 

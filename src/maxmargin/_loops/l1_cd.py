@@ -2,8 +2,8 @@
 
     min_w  Σ_k price_k |w_k| + Σ_j c_j ψ_j(z_j),     −ψ_j'(z) = θ_j = clip(centre_j + σ(1 − z), 0, top),     z_j = y_j ⟨w, x_j⟩
 
-The one-dimensional Newton steps of Yuan, Chang, Hsieh & Lin (JMLR 2010, section 4); instead of their line search, a step that went
-too far is drawn back to where its two slopes meet.
+The one-dimensional Newton steps of Yuan, Chang, Hsieh & Lin (JMLR 2010, section 4); instead of their line search, a step that
+went too far is drawn back to where its two slopes meet.
 """
 
 from maxmargin._loops.jit import loop

@@ -1,13 +1,14 @@
 """The trade-off up to which the L1 penalty keeps all weights at zero.
 
-With costs C s_j, w = 0 is optimal as long as some dual point of b alone lies in the cube ‖Σ α_j y_j x_j‖_∞ ≤ 1 (S± are the sums of s):
+With costs C s_j, w = 0 is optimal as long as some dual point of b alone lies in the cube ‖Σ α_j y_j x_j‖_∞ ≤ 1
+(S± are the sums of s):
 
     hinge           no bias, or S₊ = S₋:   C = 1/‖Σ s_j y_j x_j‖_∞
                     free bias:             C = 1/min{‖Σ_minority s_j x_j − Σ_majority a_j x_j‖_∞ : 0 ≤ a ≤ s, Σa = S_minority}
     squared hinge   no or free bias:       C = 1/‖Σ 2s_j(1 − y_j b) y_j x_j‖_∞,    b = (S₊ − S₋)/(S₊ + S₋), or 0
 
-A penalised bias of scale s may get a weight before any feature does; then α sums to s|Σα_j y_j| = 1 where it has one. The linear program has
-a variable a sample and a row a feature; features join as they are violated.
+A penalised bias of scale s may get a weight before any feature does; then s|Σα_j y_j| = 1. The linear program has a variable a
+sample and a row a feature; features join as they are violated.
 """
 
 from typing import Any

@@ -6,9 +6,9 @@ For any set S of samples, ramp ≤ 1 on S and ramp ≤ hinge elsewhere, so R(w, 
 
     Q_S(w, b) = Ω(w) + Σ_{j ∉ S} c_j [1 − y_j F_j]₊
 
-and with equality where S = {j : y_j F_j < 0}. Minimising Q_S from there can only lower R. (Collobert, Sinz, Weston & Bottou, ICML 2006,
-linearise: on S they have max(1, z) where we have 1. Ours lies below, so a step goes down at least as far; where no sample of S
-ends beyond z = 1 the two steps are the same, and so are the points at which both end.)
+and with equality where S = {j : y_j F_j < 0}. Minimising Q_S from there can only lower R. (Collobert, Sinz, Weston & Bottou,
+ICML 2006, linearise: on S they have max(1, z) where we have 1. Ours lies below, so a step goes down at least as far; where no
+sample of S ends beyond z = 1 the two steps are the same, and so are the points at which both end.)
 """
 
 from dataclasses import replace

@@ -28,14 +28,14 @@ class L1Path:
     intercept : array (k,)
     certificates : tuple of Certificate
         The proof of each.
-    first_C : array (d,)
+    entered_at : array (d,)
         The smallest C of the path at which a feature has a weight; ∞ if it has none anywhere.
 
     Examples
     --------
     >>> from maxmargin import l1_path
     >>> path = l1_path([[0.0, 1.0], [1.0, 0.0], [2.0, 1.5], [3.0, 3.0]], [0, 0, 1, 1], Cs=[0.2, 10.0])
-    >>> path.first_C
+    >>> path.entered_at
     array([10., inf])
     """
 
@@ -43,12 +43,12 @@ class L1Path:
     coef: Floats
     intercept: Floats
     certificates: tuple[Certificate, ...]
-    first_C: Floats
+    entered_at: Floats
 
     @property
     def entry_order(self) -> Indices:
         """The features with a weight anywhere, in the order in which they enter; of those at the same C the larger weight first."""
-        at = np.searchsorted(self.Cs, self.first_C)
+        at = np.searchsorted(self.Cs, self.entered_at)
         entered = np.flatnonzero(at < len(self.Cs))
         size = np.abs(self.coef[at[entered], entered])
         return entered[np.lexsort((-size, at[entered]))]
@@ -71,9 +71,9 @@ def l1_min_c(
 ) -> float:
     """The largest C at which ``LinearSVC(penalty="l1")`` keeps every weight at zero; above it some feature enters.
 
-    Without a bias, or with classes of equal weight, it is 1/‖Σ s_j y_j x_j‖_∞ for the hinge (s: the weights); with a free bias and unequal
-    classes a small linear program. (scikit-learn's function of this name knows the squared hinge and a penalised bias only.)
-    Cost: one pass over the data, or a few programs with a row for each of some hundred features.
+    Without a bias, or with classes of equal weight, it is 1/‖Σ s_j y_j x_j‖_∞ for the hinge (s: the weights); with a free bias
+    and unequal classes a small linear program. (scikit-learn's function of this name knows the squared hinge and a penalised
+    bias only.) Cost: one pass over the data, or a few programs with a row for each of some hundred features.
 
     Examples
     --------
@@ -144,7 +144,9 @@ def _grid(Cs: Any, unit: Problem) -> Floats:
     if isinstance(Cs, int | np.integer) and not isinstance(Cs, bool):
         least = critical_cost(unit)
         if Cs < 1 or not np.isfinite(least):
-            raise InvalidInputError(f"A path needs at least one C, and a feature that enters; got Cs={Cs} and l1_min_c={least}.")
+            raise InvalidInputError(
+                f"A path needs at least one C, and a feature that enters; got Cs={Cs} and l1_min_c={least}."
+            )
         return np.asarray(np.geomspace(least, SPAN * least, int(Cs)))
     grid = np.asarray(Cs, dtype=np.float64)
     if grid.ndim != 1 or len(grid) == 0 or not (np.isfinite(grid) & (grid > 0)).all() or (np.diff(grid) <= 0).any():
@@ -153,7 +155,13 @@ def _grid(Cs: Any, unit: Problem) -> Floats:
 
 
 def _problem(
-    X: Any, y: Any, sample_weight: Any, loss: str, fit_intercept: bool, intercept_scaling: float | None, class_weight: Any
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    loss: str,
+    fit_intercept: bool,
+    intercept_scaling: float | None,
+    class_weight: Any,
 ) -> Problem:
     """The problem at C = 1."""
     check_choice("loss", loss, ("hinge", "squared_hinge"))

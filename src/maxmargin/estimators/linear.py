@@ -56,8 +56,8 @@ class LinearSVC(Classifier):
     tol : float
         The relative duality gap to prove.
     max_iter : int
-        Rounds of the solver (sweeps of "dual_cd", Newton steps of "proximal_newton", linear programs of "linear_program", rounds of
-        three sweeps of "primal_cd", nodes of "exact"); −1 is no limit.
+        Rounds of the solver (sweeps of "dual_cd", Newton steps of "proximal_newton", linear programs of "linear_program",
+        rounds of three sweeps of "primal_cd", nodes of "exact"); −1 is no limit.
     max_seconds : float or None
         Seconds after which the best model so far is returned, with a `ConvergenceWarning`.
     solver : str or Solver
@@ -83,9 +83,9 @@ class LinearSVC(Classifier):
     certificate_, status_, solver_, trace_
         The proof, how the fit ended, which solver and why, its certified moments; tuples with `.worst` for more than two classes.
     outliers_, objective_, objective_bound_
-        Ramp only: the samples that the last convex step left out (their loss is 1), the ramp's objective, and a value that no model
-        can be below: 0 unless ``solver="exact"`` proved more. A tuple for more than two classes. `certificate_` is that of the
-        last convex step.
+        Ramp only: the samples that the last convex step left out (their loss is 1), the ramp's objective, and a value that no
+        model can be below: 0 unless ``solver="exact"`` proved more. A tuple for more than two classes. `certificate_` is that
+        of the last convex step.
     classes_, n_features_in_, n_iter_
         As in scikit-learn.
 

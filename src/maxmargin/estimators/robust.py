@@ -24,7 +24,9 @@ def trainer(loss: str, solver: Any, n_starts: Any, seed: int) -> Callable[..., S
     if loss != "ramp":
         if is_exact or n_starts > 1:
             asked = "solver='exact'" if is_exact else f"n_starts={n_starts}"
-            raise InvalidInputError(f"{asked} is for loss='ramp'; the loss {loss!r} is convex and has no other optimum.")
+            raise InvalidInputError(
+                f"{asked} is for loss='ramp'; the loss {loss!r} is convex and has no other optimum."
+            )
         return solve
     return partial(_exactly, seed=seed) if is_exact else partial(solve_ramp, starts=int(n_starts), seed=seed)
 
@@ -36,7 +38,9 @@ def _exactly(problem: Problem, solver: Any, *, warm: Any = None, **settings: Any
 
 def chosen_solver(solver: Any, seed: int, n_threads: int) -> Solver | Auto:
     """The solver of the convex problems; the exact search chooses its own."""
-    return solver_from_name("auto" if isinstance(solver, str) and solver == EXACT else solver, seed=seed, n_threads=n_threads)
+    return solver_from_name(
+        "auto" if isinstance(solver, str) and solver == EXACT else solver, seed=seed, n_threads=n_threads
+    )
 
 
 def store_outliers(model: Any, solutions: Sequence[Solution], rows: Sequence[Indices | None]) -> None:

@@ -69,9 +69,9 @@ class SVC(KernelClassifier):
     status_, solver_, trace_
         How the fit ended, which solver and why, and its certified moments.
     outliers_, objective_, objective_bound_
-        Ramp only: the samples that the last convex step left out (their loss is 1), the ramp's objective, and a value that no model
-        can be below: 0 unless ``solver="exact"`` proved more. A tuple for more than two classes. `certificate_` is that of the
-        last convex step.
+        Ramp only: the samples that the last convex step left out (their loss is 1), the ramp's objective, and a value that no
+        model can be below: 0 unless ``solver="exact"`` proved more. A tuple for more than two classes. `certificate_` is that
+        of the last convex step.
     kernel_ : Kernel
         With its parameters as numbers.
 

@@ -51,7 +51,10 @@ class Auto:
             )
         if isinstance(problem.penalty, L1):
             if isinstance(problem.loss, Hinge) and n <= FEW_ROWS:
-                return LinearProgram(), f"L1 and the hinge on {n} samples: a linear program, {d} features as they are needed"
+                return (
+                    LinearProgram(),
+                    f"L1 and the hinge on {n} samples: a linear program, {d} features as they are needed",
+                )
             return self._with_settings(PrimalCD), f"L1 on {n} samples with {d} features: few of them get a weight"
         if not problem.is_linear:
             reason = f"{n} samples with a kernel: kernel rows only where they are needed"

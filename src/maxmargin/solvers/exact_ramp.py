@@ -2,10 +2,11 @@
 
     min_{w,b} Ω(w) + Σ_j c_j min(1, [1 − y_j F_j]₊)
 
-A node has decided of some samples that they are in (the hinge) or out (the constant 1). At an optimum no z_j = y_j F_j is below some l_j < 0,
-and on [l_j, ∞) the convex function [1 − z]₊/(1 − l_j) is the largest below the ramp: the undecided are hinges of a smaller cost. So a
-node is a hinge problem again, any dual point of it is a bound, and the one that `certify` found is. (As a mixed-integer program this
-is the big-M formulation of Brooks, Operations Research 2011, with l_j for M; HiGHS has no quadratic objectives in it.)
+A node has decided of some samples that they are in (the hinge) or out (the constant 1). At an optimum no z_j = y_j F_j is below
+some l_j < 0, and on [l_j, ∞) the convex function [1 − z]₊/(1 − l_j) is the largest below the ramp: the undecided are hinges of
+a smaller cost. So a node is a hinge problem again, any dual point of it is a bound, and the one that `certify` found is. (As a
+mixed-integer program this is the big-M formulation of Brooks, Operations Research 2011, with l_j for M; HiGHS has no quadratic
+objectives in it.)
 """
 
 import heapq
@@ -48,8 +49,8 @@ def solve_ramp_exactly(
 ) -> RampSolution:
     """The smallest R there is, to a relative `tol`, with the bound that proves it; at most 30 samples.
 
-    A round of the budget is a node. When a budget runs out, the best point so far comes back with the bound so far. Cost: one hinge
-    problem a node; a handful of nodes where the classes hardly overlap, thousands where labels are random.
+    A round of the budget is a node. When a budget runs out, the best point so far comes back with the bound so far. Cost: one
+    hinge problem a node; a handful of nodes where the classes hardly overlap, thousands where labels are random.
 
     Examples
     --------
@@ -126,7 +127,8 @@ def _gap(best: RampSolution, heap: list[_Node]) -> float:
 def _reach(problem: Problem, objective: float) -> Floats:
     """−l_j: how far a sample can lie on its wrong side where R is at most `objective`.
 
-    |f_j| ≤ ‖w‖‖x_j‖ with Ω(w) ≤ R; a free bias has an optimum where some sample's loss has a corner, z = 0 or 1: |b| ≤ 1 + max|f|.
+    |f_j| ≤ ‖w‖‖x_j‖ with Ω(w) ≤ R; a free bias has an optimum where some sample's loss has a corner, z = 0 or 1: |b| ≤ 1 +
+    max|f|.
     """
     if isinstance(problem.penalty, L1):
         X: Any = np.abs(problem.X if problem.rows is None else problem.X[problem.rows])

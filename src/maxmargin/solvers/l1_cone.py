@@ -1,6 +1,6 @@
 """The L1 problem with the squared hinge as one quadratic program, for where coordinate descent stalls.
 
-    min Σ_k price_k (w⁺_k + w⁻_k) + Σ c_j ξ_j²     s.t.  y_j ⟨w⁺ − w⁻, x̃_j⟩ + ξ_j ≥ 1,   w⁺, w⁻ ≥ 0
+min Σ_k price_k (w⁺_k + w⁻_k) + Σ c_j ξ_j²     s.t.  y_j ⟨w⁺ − w⁻, x̃_j⟩ + ξ_j ≥ 1,   w⁺, w⁻ ≥ 0
 """
 
 from typing import Any
@@ -23,7 +23,9 @@ def solve_cone(smoothed: SmoothedL1, clock: Clock) -> Floats:
     columns, chosen = smoothed.columns, smoothed.visited
     units, n, d = columns.units[chosen], len(smoothed.y), len(smoothed.visited)
     unit, price = float(units[0]), columns.price[chosen] * (units[0] / units)
-    signed = sp.diags_array(smoothed.y) @ sp.csr_array(columns.take(chosen)).astype(np.float64) @ sp.diags_array(1 / units)
+    signed = (
+        sp.diags_array(smoothed.y) @ sp.csr_array(columns.take(chosen)).astype(np.float64) @ sp.diags_array(1 / units)
+    )
     A: Any = -sp.vstack(
         [sp.hstack([signed, -signed, sp.eye_array(n)]), sp.hstack([sp.eye_array(2 * d), sp.csr_array((2 * d, n))])]
     )

@@ -3,10 +3,10 @@
     primal   min ‖w‖₁ + Σ c_j ξ_j    s.t.  y_j(⟨w, x_j⟩ + b) + ξ_j ≥ 1,  ξ ≥ 0
     dual     max Σα                  s.t.  ‖Σ α_j y_j x_j‖_∞ ≤ 1,  0 ≤ α ≤ c,  Σ α_j y_j = 0 where the bias is free
 
-Few features have a weight and few samples lie on the margin (as many, in a corner of the polyhedron). A round solves the program
-on the columns and rows that may matter, with the samples clearly inside the margin as a linear term and those clearly outside left
-out; then one pass over the data finds the rows on the wrong side of that guess and the columns with |Σ α_j y_j x_jk| > 1, which
-join. Both sets only grow, so that it ends, at the latest with the whole program.
+Few features have a weight and few samples lie on the margin (as many, in a corner of the polyhedron). A round solves the
+program on the columns and rows that may matter, with the samples clearly inside the margin as a linear term and those clearly
+outside left out; then one pass over the data finds the rows on the wrong side of that guess and the columns with |Σ α_j y_j
+x_jk| > 1, which join. Both sets only grow, so that it ends, at the latest with the whole program.
 """
 
 from dataclasses import dataclass
@@ -86,7 +86,9 @@ class LinearProgram(Solver):
         if not isinstance(problem.penalty, L1) or not isinstance(problem.loss, Hinge):
             return f"LinearProgram solves the hinge with the L1 penalty, got {problem.loss!r} and {problem.penalty!r}."
         if problem.is_hard:
-            return "LinearProgram needs finite costs. A large one has the same answer where the classes can be separated."
+            return (
+                "LinearProgram needs finite costs. A large one has the same answer where the classes can be separated."
+            )
         return None
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
@@ -119,7 +121,14 @@ class LinearProgram(Solver):
         push = columns.sums(np.where(state.is_inside, state.cost * state.y, 0.0))
         A = columns.take(chosen)
         corner = solve_small_program(
-            A[rows], state.y[rows], state.cost[rows], columns.price[chosen], push[chosen], columns.units[chosen], state.reach, clock
+            A[rows],
+            state.y[rows],
+            state.cost[rows],
+            columns.price[chosen],
+            push[chosen],
+            columns.units[chosen],
+            state.reach,
+            clock,
         )
         if corner.was_stopped:
             return Progress(state.gap, is_final=clock.seconds_left > 0)

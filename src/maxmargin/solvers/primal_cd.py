@@ -78,9 +78,7 @@ class PrimalCD(Solver):
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
         if not isinstance(problem.penalty, L1) or not isinstance(problem.loss, Hinge | SquaredHinge):
-            return (
-                f"PrimalCD solves the hinge and the squared hinge with L1, got {problem.loss!r} and {problem.penalty!r}."
-            )
+            return f"PrimalCD solves the hinge and the squared hinge with L1, got {problem.loss!r} and {problem.penalty!r}."
         if problem.is_hard:
             return "PrimalCD needs finite costs. A large one has the same answer where the classes can be separated."
         return None

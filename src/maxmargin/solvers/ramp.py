@@ -2,8 +2,9 @@
 
     repeat   S ← {j : y_j F_j < 0},    (w, b) ← argmin Ω(w) + Σ_{j ∉ S} c_j [1 − y_j F_j]₊
 
-See `core.ramp` for why R = Ω + Σ c_j min(1, [1 − y_j F_j]₊) cannot rise. It ends where S stays the same: a stationary point, the optimum
-of its own last step, which is certified as any hinge problem is. A better one may exist elsewhere; more starts look for it.
+See `core.ramp` for why R = Ω + Σ c_j min(1, [1 − y_j F_j]₊) cannot rise. It ends where S stays the same: a stationary point,
+the optimum of its own last step, which is certified as any hinge problem is. A better one may exist elsewhere; more starts look
+for it.
 """
 
 import time

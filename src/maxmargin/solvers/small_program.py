@@ -1,6 +1,7 @@
 """The L1 hinge problem on some columns and some rows as a linear program, on HiGHS: the only place that calls it.
 
-    min_{w,ξ}  Σ_k price_k |w_k| − ⟨push, w⟩ + Σ_j c_j ξ_j     s.t.  y_j⟨w, x̃_j⟩ + ξ_j ≥ 1,   ξ ≥ 0,   |w_k| ≤ reach/unit_k
+    min_{w,ξ}  Σ_k price_k |w_k| − ⟨push, w⟩ + Σ_j c_j ξ_j
+    s.t.       y_j⟨w, x̃_j⟩ + ξ_j ≥ 1,   ξ ≥ 0,   |w_k| ≤ reach/unit_k
 
 `push` = Σ c_j y_j x̃_j of samples that are taken to lie inside the margin: their losses are linear there. The reach keeps the weights
 back where the rows at hand do not. Through SciPy's public
@@ -35,7 +36,10 @@ class Corner:
 def solve_small_program(
     A: Any, y: Floats, cost: Floats, price: Floats, push: Floats, units: Floats, reach: float, clock: Clock
 ) -> Corner:
-    """Solve it; A is (rows, columns), dense or sparse, its columns' entries of the sizes `units`. The budget of seconds is heard inside, Ctrl-C when HiGHS is done."""
+    """Solve it; A is (rows, columns), dense or sparse, its columns' entries of the sizes `units`.
+
+    The budget of seconds is heard inside, Ctrl-C when HiGHS is done.
+    """
     from scipy.optimize import linprog
 
     n, d = A.shape
@@ -55,7 +59,9 @@ def solve_small_program(
         options["time_limit"] = max(clock.seconds_left, 1e-3)
     bounds = np.column_stack([lower, upper])
     with deferred_interrupt():
-        found = linprog(objective, A_ub=constraints, b_ub=-np.ones(n), bounds=bounds, method="highs-ds", options=options)
+        found = linprog(
+            objective, A_ub=constraints, b_ub=-np.ones(n), bounds=bounds, method="highs-ds", options=options
+        )
     if found.x is None or found.status != 0:
         return Corner(np.zeros(d), np.zeros(n), was_stopped=True)
     w = found.x[:d].copy()
