@@ -3,11 +3,11 @@
 from maxmargin.estimators.convergence import ConvergenceWarning
 from maxmargin.estimators.hard_margin import HardMarginSVC
 from maxmargin.estimators.inspect import certify, separability
-from maxmargin.estimators.l1_path import L1Path, l1_min_c, l1_path
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.loo import LeaveOneOut, LeaveOneOutSearch, SettledBy, leave_one_out, xi_alpha
 from maxmargin.estimators.pegasos import PegasosSVC
 from maxmargin.estimators.perceptron import Perceptron
+from maxmargin.estimators.sparse_path import L1Path, l1_min_c, l1_path
 from maxmargin.estimators.svc import SVC
 
 __all__ = [

@@ -60,9 +60,10 @@ def solve_ramp_exactly(
     (10.5, True)
     """
     n = len(problem.present)
-    if not isinstance(problem.loss, Ramp) or n > MOST_SAMPLES or problem.kernel.psd is False:
+    if not isinstance(problem.loss, Ramp) or n > MOST_SAMPLES or problem.kernel.psd is False or problem.is_hard:
         raise NotSupportedError(
-            f"The exact search takes the ramp loss, a kernel that is positive semi-definite and at most {MOST_SAMPLES} samples, "
+            "The exact search takes the ramp loss, finite costs, a kernel that is positive semi-definite and "
+            f"at most {MOST_SAMPLES} samples, "
             f"got {problem.loss!r}, {problem.kernel!r} and {n}. Use another solver, with several starts."
         )
     budget, began = Budget() if budget is None else budget, time.perf_counter()

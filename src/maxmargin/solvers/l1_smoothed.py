@@ -23,7 +23,7 @@ MOST_FACED = 1500
 """Newton steps are made for so many weights at most."""
 
 RIDGE = 1e-12
-"""Added to the diagonal of the Newton equations: where fewer samples bend than there are weights, a step is long, not infinite."""
+"""Added to the diagonal of the Newton equations: with more weights than bent samples a step is long, not infinite."""
 
 HALVINGS = 6
 """A Newton step is halved so many times at most."""

@@ -27,7 +27,7 @@ from maxmargin.solvers.linear_program import LinearProgram
 from maxmargin.solvers.relay import Successor
 from maxmargin.typing import Floats
 
-ROUNDS, GROWTH = 12, 1.3
+ROUNDS, GROWTH = 24, 1.15
 """Of the hinge: smoothed problems before the linear programs, each sharper by this factor than the last."""
 
 SWEEPS = 3

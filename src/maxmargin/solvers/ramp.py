@@ -24,6 +24,7 @@ from maxmargin.core.solution import Solution, Status
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.base import Budget, Observer, Solver, solve
+from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.typing import Floats
 
 ENDED = (Status.SOLVED, Status.ALMOST, Status.STALLED)
@@ -63,7 +64,7 @@ def solve_ramp(
     starts: int = 1,
     seed: int = 0,
 ) -> RampSolution:
-    """Train with the ramp loss: convex steps from the hinge's solution (or from `warm`), and from random halves of the samples.
+    """Train with the ramp loss: convex steps from the hinge's solution (or from `warm`), and from random parts of the samples.
 
     Every step is a call of `solve`, begun at the step before. Budgets count over all steps. Cost: some three to ten hinge
     problems a start.
@@ -71,18 +72,22 @@ def solve_ramp(
     Examples
     --------
     >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0], [9.0]]), np.array([-1.0, -1.0, 1.0, 1.0, -1.0])
-    >>> solution = solve_ramp(Problem(X, y, np.full(5, 10.0), loss=Ramp()), tol=1e-9)
+    >>> solution = solve_ramp(Problem(X, y, np.full(5, 10.0), loss=Ramp()), tol=1e-9, starts=5)
     >>> np.flatnonzero(solution.is_outlier), np.round(solution.w, 6)
     (array([4]), array([1.]))
     """
     if not isinstance(problem.loss, Ramp):
         raise NotSupportedError(f"solve_ramp minimises the ramp loss, got {problem.loss!r}. Use solve().")
+    if problem.is_hard:
+        raise NotSupportedError(
+            "The ramp loss needs finite costs: an outlier costs c, which must be a price that can be paid."
+        )
     if not starts >= 1:
         raise InvalidInputError(f"The number of starts must be at least 1, got {starts!r}.")
     run = _Run(problem, solver, tol, observe, Budget() if budget is None else budget)
     first = np.zeros(problem.n, dtype=bool) if warm is None else _outliers_at(problem, warm)
     best = run.descend(first, warm)
-    for is_outlier in _random_halves(problem, starts - 1, seed):
+    for is_outlier in _random_parts(problem, starts - 1, seed):
         if best.status not in ENDED:
             break
         other = run.descend(is_outlier, None)
@@ -130,9 +135,13 @@ class _Run:
             step = convex_step(self.problem, is_outlier)
             found = solve_step(step, self.solver, tol=self.tol, warm=warm, observe=self.observe, budget=self.left())
             self.rounds += found.n_iter
-            f = self.problem.decision(found.w)
-            objective = self.problem.primal_from(found.w, found.b, f)
-            now = outliers(self.problem, f, found.b)
+            try:
+                with deferred_interrupt():
+                    f = self.problem.decision(found.w)
+                    objective = self.problem.primal_from(found.w, found.b, f)
+                    now = outliers(self.problem, f, found.b)
+            except KeyboardInterrupt:
+                found = replace(found, status=Status.INTERRUPTED)
             is_fixed = np.array_equal(now, is_outlier)
             if best is not None and (objective > best.objective or (objective == best.objective and not is_fixed)):
                 return replace(best, status=best.status if found.status in ENDED else found.status)
@@ -153,11 +162,11 @@ def _outliers_at(problem: Problem, candidate: Candidate) -> Any:
     return outliers(problem, f, candidate.b)
 
 
-def _random_halves(problem: Problem, count: int, seed: int) -> Iterator[Any]:
-    """Masks that leave out a random half of the samples, of each class one at least kept."""
+def _random_parts(problem: Problem, count: int, seed: int) -> Iterator[Any]:
+    """Masks that leave out a random share of the samples, from a fifth to all but one of each class."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
-        is_out = (rng.random(problem.n) < 0.5) & (problem.cost > 0)
+        is_out = (rng.random(problem.n) < rng.uniform(0.2, 1.0)) & (problem.cost > 0)
         for label in (-1.0, 1.0):
             own = np.flatnonzero((problem.y == label) & (problem.cost > 0))
             is_out[rng.choice(own)] = False

@@ -1,12 +1,11 @@
-"""The L1 hinge problem on some columns and some rows as a linear program, on HiGHS: the only place that calls it.
+"""The L1 hinge problem on some columns and some rows as a linear program, on HiGHS.
 
     min_{w,ξ}  Σ_k price_k |w_k| − ⟨push, w⟩ + Σ_j c_j ξ_j
     s.t.       y_j⟨w, x̃_j⟩ + ξ_j ≥ 1,   ξ ≥ 0,   |w_k| ≤ reach/unit_k
 
-`push` = Σ c_j y_j x̃_j of samples that are taken to lie inside the margin: their losses are linear there. The reach keeps the weights
-back where the rows at hand do not. Through SciPy's public
-`linprog`, by its dual simplex, which ends in a corner: zero weights are exactly zero. That interface cannot begin at a corner,
-so the programs are kept small instead.
+`push` = Σ c_j y_j x̃_j of samples that are taken to lie inside the margin: their losses are linear there. The reach keeps the
+weights back where the rows at hand do not. Through SciPy's public `linprog`, by its dual simplex, which ends in a corner: zero
+weights are exactly zero. That interface cannot begin at a corner, so the programs are kept small instead.
 """
 
 from dataclasses import dataclass

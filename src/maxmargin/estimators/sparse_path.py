@@ -36,7 +36,7 @@ class L1Path:
     >>> from maxmargin import l1_path
     >>> path = l1_path([[0.0, 1.0], [1.0, 0.0], [2.0, 1.5], [3.0, 3.0]], [0, 0, 1, 1], Cs=[0.2, 10.0])
     >>> path.entered_at
-    array([10., inf])
+    array([10., 10.])
     """
 
     Cs: Floats
@@ -47,7 +47,7 @@ class L1Path:
 
     @property
     def entry_order(self) -> Indices:
-        """The features with a weight anywhere, in the order in which they enter; of those at the same C the larger weight first."""
+        """The features with a weight, in the order in which they enter; of those at the same C the larger weight first."""
         at = np.searchsorted(self.Cs, self.entered_at)
         entered = np.flatnonzero(at < len(self.Cs))
         size = np.abs(self.coef[at[entered], entered])
@@ -81,7 +81,7 @@ def l1_min_c(
     >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.5], [3.0, 3.0]], [0, 0, 1, 1]
     >>> l1_min_c(X, y)
     0.25
-    >>> [LinearSVC("l1", C=C).fit(X, y).coef_.any() for C in (0.249, 0.251)]
+    >>> [LinearSVC("l1", C=C).fit(X, y).coef_.any().item() for C in (0.249, 0.251)]
     [False, True]
     """
     return critical_cost(_problem(X, y, sample_weight, loss, fit_intercept, intercept_scaling, class_weight))
@@ -118,8 +118,8 @@ def l1_path(
     >>> from maxmargin import l1_path
     >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.5], [3.0, 3.0]], [0, 0, 1, 1]
     >>> path = l1_path(X, y, Cs=[0.2, 0.3, 10.0])
-    >>> path.n_features, path.entry_order[0]
-    (array([0, 1, 1]), 0)
+    >>> path.n_features, path.entry_order
+    (array([0, 1, 2]), array([0, 1]))
     """
     tol = check_tol(tol)
     unit = _problem(X, y, sample_weight, loss, fit_intercept, intercept_scaling, class_weight)
