@@ -57,7 +57,7 @@ class LinearSVC(Classifier):
         The relative duality gap to prove.
     max_iter : int
         Rounds of the solver (sweeps of "dual_cd", Newton steps of "proximal_newton", linear programs of "linear_program",
-        rounds of three sweeps of "primal_cd", nodes of "exact"); −1 is no limit.
+        rounds of three or six sweeps of "primal_cd", nodes of "exact"); −1 is no limit.
     max_seconds : float or None
         Seconds after which the best model so far is returned, with a `ConvergenceWarning`.
     solver : str or Solver

@@ -69,8 +69,14 @@ class Columns:
 
     def stretch(self, sums: Floats) -> float:
         """How far a dual point sticks out of its cube |Σ_j α_j y_j x̃_jk| ≤ price_k, given these sums: 1 where it does not."""
-        priced = self.price > 0.0
-        return max(1.0, float((np.abs(sums[priced]) / self.price[priced]).max(initial=0.0)))
+        return max(1.0, float(self.shares(sums).max(initial=0.0)))
+
+    def shares(self, sums: Floats) -> Floats:
+        """|Σ_j α_j y_j x̃_jk| / price_k of each column, 0 for the free bias."""
+        shares = np.abs(sums)
+        if self.price[-1] != 1.0:  # of all prices only the bias's can differ from 1
+            shares[-1] = 0.0 if self.price[-1] == 0.0 else shares[-1] / self.price[-1]
+        return shares
 
     def squares(self, cost: Floats) -> Floats:
         """Σ_j c_j x̃_jk² for each column k."""

@@ -56,8 +56,7 @@ class SmoothedL1:
 
     def choose(self, u: Floats) -> None:
         """Visit the columns with a weight and those about to get one, given their slopes."""
-        price = self.columns.price
-        self.visited = np.flatnonzero((self.w != 0.0) | (np.abs(u) >= NEAR * price))
+        self.visited = np.flatnonzero((self.w != 0.0) | (np.abs(u) >= NEAR * self.columns.price))
 
     def violation(self, u: Floats) -> float:
         """The largest distance of zero from the subgradients along a column."""

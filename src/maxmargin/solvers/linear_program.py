@@ -100,18 +100,18 @@ class LinearProgram(Solver):
             problem, columns, y, cost, np.arange(0), np.ones(n, bool), np.zeros(n, bool), np.ones(n), np.zeros(d), cost
         )
         if warm is None:
-            state.chosen = _most(_excess(np.abs(columns.sums(cost * y)), columns.price), FIRST_COLUMNS)
+            state.chosen = _with_bias(_most(columns.shares(columns.sums(cost * y)), FIRST_COLUMNS), problem)
             return state
         w = np.append(warm.w, warm.b) if problem.bias.kind != "none" else warm.w
         alpha = np.clip(warm.beta[on] * y, 0.0, cost)
-        u = np.abs(columns.sums(alpha * y))
+        shares = columns.shares(columns.sums(alpha * y))
         state.m = 1.0 - y * columns.scores(w)
         is_between = (alpha > 0.0) & (alpha < cost)
         state.is_open = is_between | (np.abs(state.m) <= NEAR_MARGIN)
         state.is_inside = ~state.is_open & (state.m > 0.0)
         state.reach = WIDER * max(1.0, float(np.abs(w * columns.units).max()))
-        is_near = (w != 0.0) | (u >= NEAR_PRICE * columns.price)
-        state.chosen = np.flatnonzero(is_near) if is_near.any() else _most(_excess(u, columns.price), 1)
+        is_near = (w != 0.0) | (shares >= NEAR_PRICE)
+        state.chosen = _with_bias(np.flatnonzero(is_near) if is_near.any() else _most(shares, 1), problem)
         return state
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
@@ -147,22 +147,21 @@ class LinearProgram(Solver):
         state.m = 1.0 - state.y * scores
         alpha = np.where(state.is_inside, cost, 0.0)
         alpha[rows] = np.minimum(corner.alpha, cost[rows])
-        u = np.abs(columns.sums(alpha * state.y))
+        shares = columns.shares(columns.sums(alpha * state.y))
         primal = float(columns.price @ np.abs(w) + cost @ np.maximum(state.m, 0.0))
-        dual = float(alpha.sum()) / columns.stretch(u)
+        dual = float(alpha.sum()) / max(1.0, float(shares.max(initial=0.0)))
         if primal < state.primal:
             state.primal, state.w = primal, w
-        if dual >= state.dual:
+        if dual >= state.dual and not corner.is_at_reach:  # there the multipliers of the reach are missing
             state.dual, state.alpha = dual, alpha
         wrong = (state.is_inside & (state.m < -NOTICED)) | (~state.is_inside & ~state.is_open & (state.m > NOTICED))
-        worst = _most(np.where(wrong, np.abs(state.m), 0.0), max(4 * MOST_NEW, len(rows) // 2))
-        _open(state, worst[wrong[worst]])
-        excess = _excess(u, columns.price)
-        excess[state.chosen] = -np.inf
-        steep = _most(excess, max(MOST_NEW, len(state.chosen) // 2))
-        steep = steep[excess[steep] > NOTICED]
+        at = np.flatnonzero(wrong)
+        _open(state, at[_most(np.abs(state.m[at]), max(4 * MOST_NEW, len(rows) // 2))])
+        shares[state.chosen] = 0.0
+        steep = np.flatnonzero(shares > 1.0 + NOTICED)
+        steep = steep[_most(shares[steep], max(MOST_NEW, len(state.chosen) // 2))]
         state.chosen = np.union1d(state.chosen, steep)
-        return bool(wrong.any()) or len(steep) > 0
+        return len(at) > 0 or len(steep) > 0
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The best weights with the best dual point."""
@@ -176,9 +175,9 @@ class LinearProgram(Solver):
         return Candidate(w, b, beta)
 
 
-def _excess(u: Floats, price: Floats) -> Floats:
-    """By what share a slope exceeds the column's price; a free bias is the first of all."""
-    return np.divide(u, price, out=np.full(len(u), np.inf), where=price > 0.0) - 1.0
+def _with_bias(columns: Indices, problem: Problem) -> Indices:
+    """These columns, and that of a free bias behind them."""
+    return np.union1d(columns, [problem.X.shape[1]]) if problem.bias.is_free else columns
 
 
 def _most(values: Floats, most: int) -> Indices:

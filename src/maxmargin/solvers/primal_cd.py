@@ -27,11 +27,11 @@ from maxmargin.solvers.linear_program import LinearProgram
 from maxmargin.solvers.relay import Successor
 from maxmargin.typing import Floats
 
-ROUNDS, GROWTH = 24, 1.15
+ROUNDS, GROWTH = 18, 1.2
 """Of the hinge: smoothed problems before the linear programs, each sharper by this factor than the last."""
 
-SWEEPS = 3
-"""A round visits the chosen columns so many times."""
+SWEEPS, SHARP_SWEEPS = 3, 6
+"""A round visits the chosen columns so many times; more where no Newton steps follow: the hinge."""
 
 NEWTON_STEPS = 4
 """At most so many after the sweeps of a round: squared hinge only, where enough samples bend."""
@@ -114,13 +114,16 @@ class PrimalCD(Solver):
             return state.successor.step(tol, clock)
         smoothed, is_hinge = state.smoothed, isinstance(state.problem.loss, Hinge)
         with deferred_interrupt():
-            smoothed.choose(smoothed.slopes())
-            for _ in range(SWEEPS):
+            if state.rounds == 0:
+                smoothed.choose(smoothed.slopes())
+            for _ in range(SHARP_SWEEPS if is_hinge else SWEEPS):
                 smoothed.sweep()
             for _ in range(0 if is_hinge else NEWTON_STEPS):
                 if not smoothed.newton_step():
                     break
-            gap = _gap(state)
+            u = smoothed.slopes()
+            gap = _gap(state, u)
+            smoothed.choose(u)
             state.rounds += 1
             if gap < 0.9 * state.least_gap:
                 state.least_gap, state.last_progress = gap, state.rounds
@@ -160,13 +163,12 @@ class PrimalCD(Solver):
         return Candidate(w, b, beta)
 
 
-def _gap(state: _State) -> float:
-    """The relative gap of w and θ, θ scaled into the dual's cube; the imbalance of a free bias is taken off."""
+def _gap(state: _State, u: Floats) -> float:
+    """The relative gap of w and θ, θ scaled into the dual's cube; the imbalance of a free bias is taken off. `u`: the slopes."""
     problem, smoothed = state.problem, state.smoothed
     alpha, price = smoothed.cost * smoothed.theta, smoothed.columns.price
-    u = np.abs(smoothed.slopes())
     t = 1.0 / smoothed.columns.stretch(u)
-    imbalance = float(u[price == 0].sum())
+    imbalance = float(np.abs(u[price == 0]).sum())
     losses: Floats = problem.loss.value(smoothed.z)
     primal = float(price @ np.abs(smoothed.w) + smoothed.cost @ losses)
     dual = t * float(alpha.sum()) - float(problem.loss.dual_penalty(t * alpha, smoothed.cost).sum()) - imbalance
