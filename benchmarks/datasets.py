@@ -69,7 +69,9 @@ def small_set(name: str) -> tuple[Any, Any]:
     if data is None:
         X, y = clusters(700, 10, 2)
         return X, 2 * y - 1
-    return np.asarray(data["X_train"], dtype=np.float64), np.where(data["y_train"] == np.max(data["y_train"]), 1, -1)
+    X = data["X_train"]
+    X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    return X, np.where(data["y_train"] == np.max(data["y_train"]), 1, -1)
 
 
 LINEAR = {

@@ -14,7 +14,21 @@ from benchmarks import datasets, results
 from benchmarks.options import Options, select
 from maxmargin import LinearSVC
 
-SETS = ("australian", "breast_cancer", "heart", "diabetes", "german", "svmguide1")
+SETS = (
+    "australian",
+    "breast_cancer",
+    "cod_rna",
+    "diabetes",
+    "fourclass",
+    "german",
+    "heart",
+    "ijcnn1",
+    "mushrooms",
+    "sonar",
+    "splice",
+    "svmguide1",
+)
+"""All small or dense two-class sets of the folder, whatever comes out."""
 FLIPPED = 0.1
 SEEDS = 10
 MOST = 1000

@@ -56,7 +56,7 @@ class L1Path:
     @property
     def n_features(self) -> Indices:
         """How many features have a weight, at each C."""
-        return np.count_nonzero(self.coef, axis=1)
+        return np.asarray(np.count_nonzero(self.coef, axis=1))
 
 
 def l1_min_c(
