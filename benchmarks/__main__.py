@@ -47,12 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command.add_argument("--repeats", type=int, default=3, help="the median of so many runs is kept")
         for name in names:
             command.add_argument(f"--{name}", **ARGUMENTS[name])
-    drawn = [name + part for name in ("linear", "kernel", "loo") for part in ("", "_part")]
+    drawn = [name + part for name in ("linear", "kernel", "loo", "l1") for part in ("", "_part")]
     commands.add_parser("picture").add_argument("name", choices=drawn)
-    commands.add_parser("picture").add_argument("name", choices=("linear", "linear_part", "kernel", "kernel_part", "l1"))
-    commands.add_parser("picture").add_argument(
-        "name", choices=("linear", "linear_part", "kernel", "kernel_part", "l1")
-    )
     values = vars(parser.parse_args(arguments))
     suite = values.pop("suite")
     # Read when OpenMP is loaded, so before any suite is. The threads of multi-core LIBLINEAR meet thousands of times a second:

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from maxmargin import SVC, ConvergenceWarning, LinearSVC, Status, certify, l1_min_c, l1_path
+from maxmargin import SVC, ConvergenceWarning, LinearSVC, Status, certify, l1_min_c, l1_path, leave_one_out
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.solvers import SMO, LinearProgram, PrimalCD
 
@@ -78,9 +78,11 @@ def test_sparse_and_dense_data_give_the_same(loss):
     assert dense.certificate_.primal == pytest.approx(sparse.certificate_.primal, rel=1e-8)
 
 
-def test_l1_is_refused_where_a_ball_is_asked_for():
+def test_both_are_refused_where_a_ball_is_asked_for():
     X, labels, _ = clouds()
     for model in (LinearSVC("l1"), LinearSVC(loss="ramp")):
+        with pytest.raises(NotSupportedError, match="leave_one_out needs the L2 penalty"):
+            leave_one_out(model, X, labels)
         with pytest.raises(NotSupportedError, match="L2 penalty and a convex loss"):
             model.fit(X, labels).certified_predictions(X)
 

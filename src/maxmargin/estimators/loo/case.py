@@ -43,6 +43,11 @@ class Case:
         X, labels, weights = probe._validated(X, y, sample_weight)
         check_tol(probe.tol)
         problems = probe._problems(X, labels, weights)
+        if not (problems[0].penalty.strongly_convex and problems[0].loss.convex):
+            raise NotSupportedError(
+                "leave_one_out needs the L2 penalty and a convex loss, for which one optimum can be bounded; "
+                f"got {problems[0].penalty!r} and {problems[0].loss!r}."
+            )
         warm: list[Candidate | None] = [None] * len(problems)
         is_fitted = getattr(estimator, "shape_fit_", None) == X.shape
         if is_fitted and np.array_equal(estimator.classes_, probe.classes_):
