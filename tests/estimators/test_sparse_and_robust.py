@@ -78,13 +78,14 @@ def test_sparse_and_dense_data_give_the_same(loss):
     assert dense.certificate_.primal == pytest.approx(sparse.certificate_.primal, rel=1e-8)
 
 
-def test_both_are_refused_where_a_ball_is_asked_for():
+def test_no_ball_holds_the_optimum_of_either():
     X, labels, _ = clouds()
-    for model in (LinearSVC("l1"), LinearSVC(loss="ramp")):
+    for model in (LinearSVC("l1"), LinearSVC(loss="ramp"), SVC(loss="ramp")):
         with pytest.raises(NotSupportedError, match="leave_one_out needs the L2 penalty"):
             leave_one_out(model, X, labels)
-        with pytest.raises(NotSupportedError, match="L2 penalty and a convex loss"):
-            model.fit(X, labels).certified_predictions(X)
+        predicted, is_certain = model.fit(X, labels).certified_predictions(X)
+        np.testing.assert_array_equal(predicted, model.predict(X))
+        assert not is_certain.any()
 
 
 def test_a_path_enters_features_one_after_the_other():

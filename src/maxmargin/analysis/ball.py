@@ -45,8 +45,8 @@ class OptimumBall(NamedTuple):
 
 def has_ball(problem: Problem, certificate: Certificate) -> bool:
     """Whether the gap bounds a distance: a convex problem with finite costs, and a finite gap."""
-    is_convex = problem.penalty.strongly_convex and certificate.convex and not certificate.assumed_psd
-    return is_convex and not problem.is_hard and math.isfinite(certificate.gap)
+    is_convex = problem.loss.convex and certificate.convex and not certificate.assumed_psd
+    return is_convex and problem.penalty.strongly_convex and not problem.is_hard and math.isfinite(certificate.gap)
 
 
 def optimum_ball(

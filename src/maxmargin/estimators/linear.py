@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.analysis.ball import optimum_ball
+from maxmargin.analysis.ball import has_ball, optimum_ball
 from maxmargin.core import (
     Bias,
     Candidate,
@@ -18,7 +18,7 @@ from maxmargin.core import (
     penalty_from_name,
     products,
 )
-from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Classifier, check_choice, check_flag, check_tol
 from maxmargin.estimators.convergence import warn_unless_solved
 from maxmargin.estimators.in_threads import in_threads
@@ -219,12 +219,12 @@ class LinearSVC(Classifier):
         self.n_iter_ = max(max(solution.n_iter for solution in solutions), 1)
         self.shape_fit_ = X.shape
         self._last_fit = ((X.shape, len(problems)), labels) if self.warm_start else None
-        has_ball = problems[0].penalty.strongly_convex and problems[0].loss.convex
-        self._balls = [
-            optimum_ball(problem, solution, certificate, solution.scores)
-            for problem, solution, certificate in zip(problems, solutions, certificates, strict=True)
-            if has_ball
-        ]
+        self._balls = []
+        if all(has_ball(problem, certificate) for problem, certificate in zip(problems, certificates, strict=True)):
+            self._balls = [
+                optimum_ball(problem, solution, certificate, solution.scores)
+                for problem, solution, certificate in zip(problems, solutions, certificates, strict=True)
+            ]
         store_outliers(self, solutions, [None] * len(solutions))
         worst = int(np.argmax([certificate.relative_gap for certificate in certificates]))
         for name, items in (
@@ -258,7 +258,8 @@ class LinearSVC(Classifier):
         """(labels, is_certain): the predictions, and which of them cannot change between this model and the exact optimum.
 
         The exact optimum lies in a ball of radius √gap about this model, so its F(x) has an interval; a label is certain where
-        the whole interval agrees with it. A smaller `tol` makes more of them certain.
+        the whole interval agrees with it. A smaller `tol` makes more of them certain. With the L1 penalty or the ramp loss
+        there is no such ball, and none is.
 
         Examples
         --------
@@ -270,10 +271,7 @@ class LinearSVC(Classifier):
         """
         X = self._checked(X)
         if not self._balls:
-            raise NotSupportedError(
-                f"A gap tells where the optimum lies for the L2 penalty and a convex loss, got penalty={self.penalty!r} and "
-                f"loss={self.loss!r}. Use predict()."
-            )
+            return self.predict(X), np.zeros(X.shape[0], dtype=bool)
         squares = products.squares(X)
         scores = products.scores(X, self.coef_.T)
         ends = [ball.interval(scores[:, k], squares) for k, ball in enumerate(self._balls)]
