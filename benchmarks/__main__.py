@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command.add_argument("--repeats", type=int, default=3, help="the median of so many runs is kept")
         for name in names:
             command.add_argument(f"--{name}", **ARGUMENTS[name])
-    drawn = [name + part for name in ("linear", "kernel", "loo", "l1") for part in ("", "_part")]
+    drawn = [name + part for name in ("linear", "kernel", "loo", "l1", "ramp") for part in ("", "_part")]
     commands.add_parser("picture").add_argument("name", choices=drawn)
     values = vars(parser.parse_args(arguments))
     suite = values.pop("suite")

@@ -39,8 +39,29 @@ def run(options: Options) -> None:
     """Run, print and save."""
     rows = [_compare(name) for name in select(options.data, SETS)]
     results.show(f"test accuracy with {FLIPPED:.0%} flipped training labels", rows)
-    results.save("ramp_part" if options.is_narrowed else "ramp", rows, seeds=SEEDS)
+    name = "ramp_part" if options.is_narrowed else "ramp"
+    results.save(name, rows, seeds=SEEDS)
+    finish(name)
     print(f"the ramp is better on {sum(row['ramp'] > row['hinge'] for row in rows)} of {len(rows)} sets")
+
+
+def finish(name: str) -> None:
+    """Draw results/NAME.png: what the ramp gains over the hinge, with two standard errors."""
+    rows = results.load(name)[::-1]
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        print("no picture: matplotlib is not installed")
+        return
+    figure = Figure(figsize=(7.0, 0.34 * len(rows) + 1.2), layout="constrained")
+    axes = figure.subplots()
+    gains, errors = [100 * row["difference"] for row in rows], [200 * row["±"] for row in rows]
+    axes.errorbar(gains, range(len(rows)), xerr=errors, fmt="o", color="#0072B2", capsize=3)
+    axes.axvline(0.0, color="black", linewidth=1.0)
+    axes.set_yticks(range(len(rows)), [row["data"] for row in rows])
+    axes.grid(axis="x", color="0.9")
+    axes.set_xlabel("test accuracy of the ramp minus that of the hinge, in points, ± 2 standard errors", fontsize=9)
+    figure.savefig(results.FOLDER / f"{name}.png", dpi=110, metadata={"Software": None})
 
 
 def _compare(name: str) -> results.Row:
