@@ -10,6 +10,7 @@ import maxmargin
 ROOT = Path(maxmargin.__file__).parent
 LAYERS = (  # each may import from those below it and from itself
     ("cli",),
+    ("plot", "reporting"),
     ("bounds",),
     ("estimators",),
     ("analysis",),
@@ -21,7 +22,7 @@ LAYERS = (  # each may import from those below it and from itself
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 DISPLAY = Path("estimators/display.py")  # what verbose=True shows
-SEPARATE = {"_loops", "errors", "typing", "threads"}  # beside others on their level, and strangers to them
+SEPARATE = {"plot", "reporting", "_loops", "errors", "typing", "threads"}  # beside others on their level, and strangers to them
 
 
 def imports(source):
@@ -64,6 +65,8 @@ def violations(inside, source):
             bad.append(module)
         if outside == "numba" and own != "_loops":
             bad.append(module)
+        if outside == "matplotlib" and own != "plot":
+            bad.append(module)
         if outside == "clarabel" and inside != Path("solvers/cone.py"):
             bad.append(module)
         if outside in ("rich", "typer") and own != "cli" and (outside, inside) != ("rich", DISPLAY):
@@ -91,6 +94,8 @@ def test_each_file_keeps_to_its_layer(inside):
         ("kernels/rbf.py", "from maxmargin.core.problem import Problem"),
         ("errors.py", "from maxmargin.typing import Floats"),
         ("estimators/base.py", "import rich"),
+        ("reporting/page.py", "import matplotlib"),
+        ("reporting/page.py", "from maxmargin.plot import GapDisplay"),
         ("estimators/display.py", "import typer"),
     ],
 )

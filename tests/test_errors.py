@@ -19,6 +19,7 @@ BUILTINS = {
     "NotSeparableError": ValueError,
     "UndecidedError": ArithmeticError,
     "MemoryBudgetError": MemoryError,
+    "MissingExtraError": ImportError,
 }
 
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from maxmargin import bounds, errors, kernels
+    from maxmargin import bounds, errors, kernels, plot
     from maxmargin.analysis.witness import NotSeparable, Separable, Undecided
     from maxmargin.core import Certificate, Halfspace, Problem, Regularization, Status
     from maxmargin.errors import (
         InvalidInputError,
         MaxMarginError,
         MemoryBudgetError,
+        MissingExtraError,
         NotSeparableError,
         NotSupportedError,
         UndecidedError,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         separability,
         xi_alpha,
     )
+    from maxmargin.reporting import report
 
 _HOME = {
     "HardMarginSVC": "estimators",
@@ -70,8 +72,10 @@ _HOME = {
     "NotSeparableError": "errors",
     "UndecidedError": "errors",
     "MemoryBudgetError": "errors",
+    "MissingExtraError": "errors",
+    "report": "reporting",
 }
-_MODULES = ("bounds", "errors", "kernels")
+_MODULES = ("bounds", "errors", "kernels", "plot")
 
 __all__ = [
     "Certificate",
@@ -85,6 +89,7 @@ __all__ = [
     "LinearSVC",
     "MaxMarginError",
     "MemoryBudgetError",
+    "MissingExtraError",
     "NotSeparable",
     "NotSeparableError",
     "NotSupportedError",
@@ -105,6 +110,8 @@ __all__ = [
     "leave_one_out",
     "l1_min_c",
     "l1_path",
+    "plot",
+    "report",
     "separability",
     "xi_alpha",
 ]

@@ -8,7 +8,8 @@
           ├── NotSupportedError (ValueError)      a combination that nobody here can solve
           ├── NotSeparableError (ValueError)      hard margin on data that no hyperplane separates
           ├── UndecidedError (ArithmeticError)    too close to call at the precision of the arithmetic
-          └── MemoryBudgetError (MemoryError)     would not fit into the memory that was allowed
+          ├── MemoryBudgetError (MemoryError)     would not fit into the memory that was allowed
+          └── MissingExtraError (ImportError)     needs a package that an extra of maxmargin brings
 
 Each of them also inherits the builtin exception in parentheses. The one warning, `maxmargin.ConvergenceWarning`, inherits
 scikit-learn's of the same name and lives with the estimators.
@@ -65,3 +66,7 @@ class UndecidedError(MaxMarginError, ArithmeticError):
 
 class MemoryBudgetError(MaxMarginError, MemoryError):
     """The work would need more memory than was allowed."""
+
+
+class MissingExtraError(MaxMarginError, ImportError):
+    """Something needs a package that is not installed; the message names the extra that brings it."""

@@ -19,7 +19,7 @@ from maxmargin.core.dual import make_feasible
 from maxmargin.core.problem import Problem
 from maxmargin.core.scores import scores as scores_of
 from maxmargin.errors import NotSupportedError
-from maxmargin.typing import Floats
+from maxmargin.typing import Floats, Indices
 
 TINY = float(np.finfo(np.float64).tiny)
 EPS = float(np.finfo(np.float64).eps)
@@ -162,15 +162,26 @@ def certify(problem: Problem, candidate: Candidate, scores: Floats | None = None
     )
 
 
-def count_groups(problem: Problem, alpha: Floats) -> Groups:
-    """Count the samples outside, on and inside the margin by their α."""
+OUTSIDE, ON, INSIDE, ABSENT = range(4)
+"""The groups of complementary slackness: α = 0, 0 < α < c, α = c; and a sample without cost, which has no α."""
+
+
+def group_of_each(problem: Problem, alpha: Floats) -> Indices:
+    """The group of each sample by its α: `OUTSIDE` the margin, `ON` it, `INSIDE` it or wrong, or `ABSENT`."""
+    group = np.full(problem.n, ABSENT, dtype=np.intp)
     on = problem.present
     upper = problem.loss.upper(problem.cost[on])
     inside = np.isfinite(upper) & (alpha[on] >= upper * (1 - 1e-12))
     if np.isinf(upper).all() and not problem.is_hard:
         inside = alpha[on] > 0  # squared hinge: a positive α is a positive slack
-    outside = alpha[on] <= 0
-    return Groups(int(outside.sum()), int((~outside & ~inside).sum()), int((inside & ~outside).sum()))
+    group[on] = np.where(alpha[on] <= 0, OUTSIDE, np.where(inside, INSIDE, ON))
+    return group
+
+
+def count_groups(problem: Problem, alpha: Floats) -> Groups:
+    """Count the samples outside, on and inside the margin by their α."""
+    count = np.bincount(group_of_each(problem, alpha), minlength=4)
+    return Groups(int(count[OUTSIDE]), int(count[ON]), int(count[INSIDE]))
 
 
 def _looks_psd(problem: Problem, beta: Floats, image: Floats) -> bool:

@@ -1,0 +1,23 @@
+"""Pictures of fitted models, in scikit-learn's Display style. Needs the extra "plot": ``pip install 'maxmargin[plot]'``.
+
+Each class holds the numbers that it draws: ``from_estimator`` (or ``from_…``) finds them and draws, ``plot(ax=…)`` draws again
+elsewhere, ``ax_`` and ``figure_`` are what was drawn on. The colours are told apart by the colour-blind, the marks in grey.
+"""
+
+from maxmargin.plot.boundary import DecisionBoundaryDisplay
+from maxmargin.plot.cost_effect import CostEffectDisplay
+from maxmargin.plot.gap import GapDisplay
+from maxmargin.plot.l1_path import L1PathDisplay
+from maxmargin.plot.leave_one_out import LeaveOneOutDisplay
+from maxmargin.plot.losses import LossesDisplay
+from maxmargin.plot.margins import MarginsDisplay
+
+__all__ = [
+    "CostEffectDisplay",
+    "DecisionBoundaryDisplay",
+    "GapDisplay",
+    "L1PathDisplay",
+    "LeaveOneOutDisplay",
+    "LossesDisplay",
+    "MarginsDisplay",
+]

@@ -1,0 +1,215 @@
+"""The decision boundary of two features, its margin, and the samples that hold it up."""
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.core.certificate import ABSENT, ON, OUTSIDE
+from maxmargin.errors import InvalidInputError
+from maxmargin.estimators.anatomy import Anatomy, anatomies, strongest
+from maxmargin.plot.style import BLUE, GREY, GROUPS, MARKERS, Display, Look, require_matplotlib
+from maxmargin.typing import Floats, Indices
+
+SMALLEST, LARGEST = 16.0, 130.0
+"""Areas of the marks, in points²: α = 0, and the largest α."""
+
+UPDATED = {
+    OUTSIDE: Look("never a mistake", "white", GREY),
+    ON: Look("mistakes were made here", BLUE, "black"),
+}
+"""Of a perceptron, whose α are counts without a bound."""
+
+
+@dataclass(eq=False)
+class DecisionBoundaryDisplay(Display):
+    """The line F(x) = 0, the margin −1 ≤ F(x) ≤ 1 around it, and the samples.
+
+    A sample's mark tells its class, its area its dual variable α, its colour the group of complementary slackness: outside the
+    margin (α = 0), on it (0 < α < c), inside it or wrong (α = c). A cross marks a training error. Of more than two classes the
+    regions are drawn, and of each sample the largest α and the innermost group of all problems.
+
+    Parameters
+    ----------
+    xx0, xx1 : arrays (r, r)
+        The grid.
+    response : array (r, r)
+        F on the grid; the number of the predicted class where there are more than two.
+    X : array (n, 2)
+    labels : array (n,)
+        The number of each sample's class.
+    classes : list of str
+    alpha, groups : arrays (n,), or None
+        Dual variables and `core.certificate` groups; None where a model has none.
+    is_wrong : array (n,)
+    feature_names : pair of str
+
+    Examples
+    --------
+    >>> from maxmargin import SVC, plot
+    >>> X, y = [[0.0, 0.0], [1.0, 0.0], [3.0, 1.0], [3.0, 3.0]], ["no", "no", "yes", "yes"]
+    >>> display = plot.DecisionBoundaryDisplay.from_estimator(SVC(kernel="linear", C=10).fit(X, y), X, y)
+    >>> display.ax_.get_xlabel(), display.alpha.round(3).tolist()
+    ('feature 0', [0.0, 0.4, 0.4, 0.0])
+    """
+
+    xx0: Floats
+    xx1: Floats
+    response: Floats
+    X: Floats
+    labels: Indices
+    classes: list[str]
+    alpha: Floats | None
+    groups: Indices | None
+    is_wrong: Any
+    feature_names: tuple[str, str] = ("feature 0", "feature 1")
+    largest_alpha: float | None = field(default=None)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: Any = None,
+        grid_resolution: int = 200,
+        limits: Any = None,
+        ax: Any = None,
+        legend: bool = True,
+    ) -> Self:
+        """Draw a fitted classifier of two features on its training data.
+
+        Parameters
+        ----------
+        estimator
+            A fitted classifier of this library.
+        X, y, sample_weight
+            Its training data, in their order.
+        grid_resolution : int
+            F is computed on so many points along each axis.
+        limits : ((x₀ low, x₀ high), (x₁ low, x₁ high)), optional
+            What to show; by default the samples and a little more.
+        ax, legend
+            As in `plot`.
+        """
+        require_matplotlib()
+        return cls.of_anatomies(
+            estimator, X, y, anatomies(estimator, X, y, sample_weight), grid_resolution=grid_resolution, limits=limits
+        ).plot(ax, legend=legend)
+
+    @classmethod
+    def of_anatomies(
+        cls, estimator: Any, X: Any, y: Any, parts: list[Anatomy], *, grid_resolution: int, limits: Any = None
+    ) -> Self:
+        """The display of a model whose anatomies are known, not drawn yet."""
+        names = getattr(estimator, "feature_names_in_", None)
+        points = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != 2:
+            raise InvalidInputError(
+                f"A boundary is drawn for two features, got X of shape {points.shape}. Choose two of them, or see "
+                "maxmargin.report, which projects."
+            )
+        low, high = limits_of(points) if limits is None else np.asarray(limits, dtype=np.float64).T
+        xx0, xx1 = np.meshgrid(*(np.linspace(a, b, grid_resolution) for a, b in zip(low, high, strict=True)))
+        grid = np.column_stack([xx0.ravel(), xx1.ravel()])
+        is_binary = len(estimator.classes_) == 2
+        answer = estimator.decision_function if is_binary else estimator.predict
+        found = answer(_like(X, grid))
+        response = found if is_binary else np.searchsorted(estimator.classes_, found)
+        alpha, groups = strongest(parts, len(points))
+        labels = np.searchsorted(estimator.classes_, np.asarray(y))
+        return cls(
+            xx0=xx0,
+            xx1=xx1,
+            response=np.asarray(response, dtype=np.float64).reshape(xx0.shape),
+            X=points,
+            labels=labels,
+            classes=[str(name) for name in estimator.classes_.tolist()],
+            alpha=alpha,
+            groups=groups,
+            is_wrong=np.asarray(estimator.predict(X)) != np.asarray(y),
+            feature_names=("feature 0", "feature 1") if names is None else (str(names[0]), str(names[1])),
+        )
+
+    def _draw(self, ax: Any) -> None:
+        if len(self.classes) == 2:
+            self._draw_margin(ax)
+        else:
+            self._draw_regions(ax)
+        self._draw_samples(ax)
+        ax.set(
+            xlabel=self.feature_names[0],
+            ylabel=self.feature_names[1],
+            xlim=(self.xx0.min(), self.xx0.max()),
+            ylim=(self.xx1.min(), self.xx1.max()),
+        )
+
+    def _draw_margin(self, ax: Any) -> None:
+        grid = (self.xx0, self.xx1, self.response)
+        low, high = float(self.response.min()), float(self.response.max())
+        if low < 1.0 and high > -1.0:
+            ax.contourf(*grid, levels=[-1.0, 1.0], colors=["0.92"], zorder=0)
+        for level, style, width in ((-1.0, "--", 1.2), (0.0, "-", 1.8), (1.0, "--", 1.2)):
+            if low < level < high:
+                ax.contour(*grid, levels=[level], colors="black", linestyles=style, linewidths=width, zorder=1)
+        ax.plot([], [], color="black", lw=1.8, label="F = 0")
+        ax.plot([], [], color="black", lw=1.2, ls="--", label="F = ±1: the margin")
+
+    def _draw_regions(self, ax: Any) -> None:
+        shades = [str(shade) for shade in np.linspace(0.98, 0.84, len(self.classes))]
+        levels = np.arange(len(self.classes) + 1) - 0.5
+        ax.contourf(self.xx0, self.xx1, self.response, levels=levels, colors=shades, zorder=0)
+        for k in range(len(self.classes)):
+            is_k = (self.response == k).astype(np.float64)
+            if 0.0 < is_k.mean() < 1.0:
+                ax.contour(self.xx0, self.xx1, is_k, levels=[0.5], colors="black", linewidths=1.2, zorder=1)
+
+    def _draw_samples(self, ax: Any) -> None:
+        alpha = np.zeros(len(self.X)) if self.alpha is None else self.alpha
+        largest = float(alpha.max()) if self.largest_alpha is None else self.largest_alpha
+        area = SMALLEST + (LARGEST - SMALLEST) * np.clip(alpha / max(largest, 1e-300), 0.0, 1.0)
+        looks, groups = GROUPS, self.groups
+        if groups is None:
+            looks, groups = UPDATED, np.where(alpha > 0, ON, OUTSIDE)
+        for k, look in looks.items():
+            for c in range(len(self.classes)):
+                mine = np.flatnonzero((groups == k) & (self.labels == c))
+                mine = mine[np.argsort(-area[mine], kind="stable")]  # small marks stay on top
+                ax.scatter(
+                    *self.X[mine].T, s=area[mine], marker=MARKERS[c % len(MARKERS)], facecolor=look.face,
+                    edgecolor=look.edge, linewidth=0.8, alpha=0.9, zorder=2 + k,
+                )  # fmt: skip
+        for c, name in enumerate(self.classes):
+            marker = MARKERS[c % len(MARKERS)]
+            ax.scatter([], [], s=30, marker=marker, facecolor="white", edgecolor="black", label=f"class {name}")
+        if self.alpha is not None:
+            for k, look in looks.items():
+                if (groups == k).any():
+                    ax.plot([], [], ls="", marker="h", ms=7, mfc=look.face, mec=look.edge, mew=0.8, label=look.label)
+        wrong = np.flatnonzero(self.is_wrong & (groups != ABSENT))
+        if len(wrong):
+            ax.scatter(
+                *self.X[wrong].T, s=34, marker="x", color="black", linewidth=1.3, zorder=6, label="training error"
+            )
+
+    def _legend(self, ax: Any) -> None:
+        ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+
+
+def limits_of(points: Floats, pad: float = 0.08) -> tuple[Floats, Floats]:
+    """(low, high) of both axes: the samples and a little more; an axis on which nothing differs gets ±1."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    span = np.where(high > low, high - low, 2.0 / (1.0 + 2.0 * pad))
+    middle = 0.5 * (low + high)
+    half = 0.5 * span * (1.0 + 2.0 * pad)
+    return middle - half, middle + half
+
+
+def _like(X: Any, grid: Floats) -> Any:
+    """The grid as the model knows its input: with names where it was trained with names."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return grid
+    return type(X)({name: grid[:, k] for k, name in enumerate(columns)})

@@ -1,0 +1,150 @@
+"""The charts of a report: margins, gap, features, leave-one-out verdicts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from maxmargin.analysis.margin_histogram import margin_histogram
+from maxmargin.core import Trace
+from maxmargin.reporting.html import Html, figure, number
+from maxmargin.reporting.svg import Chart, legend, together
+from maxmargin.typing import Floats
+
+MOST_VERDICTS = 1500
+ZONES = (
+    ("wrong", "bar z0", "wrong: yF ≤ 0"),
+    ("inside", "bar z1", "inside the margin"),
+    ("outside", "bar z2", "on or outside it"),
+)
+
+
+def margins_figure(margins: Floats, name: str) -> Html:
+    """The histogram of yF of one problem's samples."""
+    found = margin_histogram(margins)
+    total = found.wrong + found.inside + found.outside
+    n_wrong, n_inside, n_outside = (int(getattr(found, zone).sum()) for zone, _, _ in ZONES)
+    chart = Chart(
+        f"Margins, {name}",
+        f"Histogram of y F: {n_wrong} samples wrong, {n_inside} inside the margin, {n_outside} on it or outside.",
+        "margin y F",
+        "samples",
+        (float(found.edges[0]), float(found.edges[-1])),
+        (0.0, 1.06 * float(total.max())),
+        height=280,
+    )
+    below, entries = np.zeros(len(total)), []
+    for zone, class_, words in ZONES:
+        counts = getattr(found, zone)
+        boxes = [(found.edges[k], below[k], found.edges[k + 1], below[k] + counts[k]) for k in np.flatnonzero(counts)]
+        chart.boxes(boxes, class_)
+        below = below + counts
+        if len(boxes):
+            entries.append(("box", class_, f"{words} ({number(int(counts.sum()))})"))
+    chart.vertical(0.0, "zero")
+    chart.vertical(1.0, "edge")
+    beyond = f" {number(found.n_beyond)} samples further out stand in the outermost bars." if found.n_beyond else ""
+    words = "The thick line is the boundary, yF = 0; the thin one the margin, yF = 1." + beyond
+    return figure(together(chart.render(), legend(entries)), f"{name}. " if name else "", words)
+
+
+def gap_figure(traces: Sequence[Trace], names: Sequence[str], worst: int, tol: float | None) -> Html:
+    """The certified gaps of each problem against time, the largest in front."""
+    points = [[(p.seconds, p.relative_gap) for p in trace if np.isfinite(p.relative_gap)] for trace in traces]
+    positive = [gap for trace in points for _, gap in trace if gap > 0]
+    floor = max(min([*positive, *([tol] if tol else [])], default=1e-16), 1e-17)
+    longest = max((seconds for trace in points for seconds, _ in trace), default=0.0) or 1.0
+    top = max([*positive, *([tol] if tol else [])], default=1.0)
+    chart = Chart(
+        "Relative duality gap against time",
+        f"The gap falls to {number(points[worst][-1][1], 2)}." if points[worst] else "No finite gap was certified.",
+        "seconds",
+        "relative gap",
+        (0.0, 1.03 * longest),
+        (10.0 ** np.floor(np.log10(floor) - 0.2), 10.0 ** np.ceil(np.log10(top) + 0.05)),
+        log_y=True,
+        height=280,
+    )
+    entries = []
+    for k in sorted(range(len(points)), key=lambda k: k == worst):
+        if not points[k]:
+            continue
+        class_ = "trace" if k == worst else "trace others"
+        xs = [seconds for seconds, _ in points[k]]
+        ys = [max(gap, chart.y_range[0]) for _, gap in points[k]]
+        chart.line(xs, ys, class_)
+        if k == worst:
+            chart.marks(xs, ys, "circle", "dot", 3.5)
+    entries.append(("line", "trace", "relative gap" if len(points) == 1 else f"the largest: {names[worst]}"))
+    if len(points) > 1:
+        entries.append(("line", "trace others", f"the {len(points) - 1} other problems"))
+    if tol:
+        chart.horizontal(tol, "tol")
+        entries.append(("line", "tol", f"tol = {number(tol)}"))
+    return figure(together(chart.render(), legend(entries)), "Each point is a proof: P − D, recomputed from the data.")
+
+
+def features_figure(names: Sequence[str], effects: Floats) -> Html:
+    """Bars of signed effects, the largest on top."""
+    count = len(names)
+    reach = 1.08 * float(np.abs(effects).max(initial=0.0)) or 1.0
+    short = [name if len(name) <= 24 else name[:23] + "…" for name in names]
+    chart = Chart(
+        "Strongest features",
+        "Bars of the change of F for one standard deviation of each feature: " + ", ".join(short[:5]) + ", …",
+        "change of F for one standard deviation",
+        "",
+        (-reach, reach),
+        (count - 0.4, -0.6),
+        height=70 + 20 * count,
+        left=196,
+    )
+    for sign, class_ in ((1, "bar z2"), (-1, "bar z1")):
+        boxes = [
+            (min(value, 0.0), k + 0.36, max(value, 0.0), k - 0.36)
+            for k, value in enumerate(effects)
+            if value * sign > 0
+        ]
+        chart.boxes(boxes, class_)
+    chart.vertical(0.0, "edge")
+    return chart.render(y_names=short)
+
+
+def verdicts_figure(result: Any, labels_wrong: Any) -> Html:
+    """α against ξ of each sample of a leave-one-out result, with the lemma's line."""
+    estimate = result.xi_alpha
+    alpha, xi = np.asarray(estimate.alpha), np.asarray(estimate.xi)
+    chart = Chart(
+        "Leave-one-out verdicts",
+        "Dual variable against slack of each sample, and the line of the lemma.",
+        "slack ξ",
+        "dual variable α",
+        (-0.04, max(1.3, 1.05 * float(xi.max()))),
+        (-0.04 * float(alpha.max()), 1.08 * float(alpha.max())),
+        height=320,
+    )
+    if estimate.radius2 > 0:
+        top = min(1.0 / (2.0 * estimate.radius2), chart.y_range[1])
+        chart.line([1.0 - 2.0 * estimate.radius2 * top, 1.0], [top, 0.0], "edge")
+    chart.vertical(1.0, "tol")
+    names = np.array([how.name for how in result.settled_by])
+    step = -(-len(xi) // MOST_VERDICTS)
+    entries = []
+    for k, name in enumerate(dict.fromkeys(names.tolist())):
+        if name == "ABSENT":
+            continue
+        mine = np.flatnonzero(names == name)
+        shape = ("circle", "square", "diamond", "triangle", "down")[k % 5]
+        chart.marks(xi[mine][::step], alpha[mine][::step], shape, f"mark full k{k % 8}", 3.6)
+        entries.append((shape, f"mark full k{k % 8}", f"{name.replace('_', ' ').lower()} ({number(len(mine))})"))
+    wrong = np.flatnonzero(labels_wrong)
+    chart.marks(xi[wrong][::step], alpha[wrong][::step], "circle", "ring", 6.5)
+    entries += [
+        ("circle", "ring", f"leave-one-out error ({number(len(wrong))})"),
+        ("line", "edge", "2αR² + ξ = 1: the lemma"),
+    ]
+    fewer = f" One of {step} samples is drawn." if step > 1 else ""
+    return figure(
+        together(chart.render(), legend(entries)),
+        "Right of the dotted line, ξ = 1, a sample is a training error and so a leave-one-out error." + fewer,
+    )
