@@ -22,7 +22,14 @@ LAYERS = (  # each may import from those below it and from itself
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 DISPLAY = Path("estimators/display.py")  # what verbose=True shows
-SEPARATE = {"plot", "reporting", "_loops", "errors", "typing", "threads"}  # beside others on their level, and strangers to them
+SEPARATE = {
+    "plot",
+    "reporting",
+    "_loops",
+    "errors",
+    "typing",
+    "threads",
+}  # beside others on their level, and strangers to them
 
 
 def imports(source):

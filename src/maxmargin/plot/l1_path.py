@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
-
 from maxmargin.errors import InvalidInputError
 from maxmargin.plot.style import CURVES, LINES, Display, require_matplotlib
 from maxmargin.typing import Floats, Indices

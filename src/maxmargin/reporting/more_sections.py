@@ -126,7 +126,8 @@ def left_out(subject: Subject) -> Section | None:
         "Leave-one-out", "leave-one-out",
         paragraph(
             f"Leave-one-out error: {result.error:.2%}: of each sample's label by the machine that never saw it. "
-            f"{number(int(result.n_retrained))} of {number(subject.n)} samples needed retraining, {number(result.seconds, 3)} s in all.",
+            f"{number(int(result.n_retrained))} of {number(subject.n)} samples needed retraining; {number(result.seconds, 3)} s "
+            "in all.",
             class_="verdict",
         ),
         table("What settled the labels", ("theorem, or retraining", "samples"),
@@ -147,7 +148,7 @@ def promises(subject: Subject) -> Section | None:
         return section("What the margin promises", "bounds", paragraph(
             "The theorems speak of samples of equal weight; these were weighted, so nothing is claimed."))  # fmt: skip
     else:
-        found = of_model(subject.estimator, subject.given_X, np.asarray(subject.estimator.classes_)[subject.labels])
+        found = of_model(subject.estimator, subject.given, np.asarray(subject.estimator.classes_)[subject.labels])
     rows = []
     for name, bound in found.items():
         value = number(bound.value if isinstance(bound.value, int) else float(bound))

@@ -59,9 +59,9 @@ def _of_two_features(subject: Subject, shown: Indices) -> Html:
     xs, ys = np.linspace(*chart.x_range, GRID), np.linspace(*chart.y_range, GRID)
     grid = np.column_stack([a.ravel() for a in np.meshgrid(xs, ys)]).astype(subject.X.dtype)
     estimator = subject.estimator
-    columns = getattr(subject.given_X, "columns", None)
+    columns = getattr(subject.given, "columns", None)
     if columns is not None:
-        grid = type(subject.given_X)({name: grid[:, k] for k, name in enumerate(columns)})
+        grid = type(subject.given)({name: grid[:, k] for k, name in enumerate(columns)})
     if subject.is_binary:
         F = np.asarray(estimator.decision_function(grid), dtype=np.float64).reshape(GRID, GRID)
         _fill(chart, xs, ys, np.abs(F) < 1.0, "band")

@@ -172,7 +172,7 @@ def _share(count: int, total: int) -> Html:
 def _confusion(subject: Subject) -> Html | str:
     if len(subject.classes) > 12:
         return ""
-    predicted = np.searchsorted(subject.estimator.classes_, subject.estimator.predict(subject.given_X))
+    predicted = np.searchsorted(subject.estimator.classes_, subject.estimator.predict(subject.given))
     k = len(subject.classes)
     counts = np.bincount(subject.labels * k + predicted, minlength=k * k).reshape(k, k)
     rows = [(name, *(number(int(count)) for count in counts[i])) for i, name in enumerate(subject.classes)]

@@ -20,7 +20,7 @@ class Subject:
 
     estimator: Any
     X: Matrix
-    given_X: Any
+    given: Any
     labels: Indices
     sample_weight: Floats | None
     parts: list[Anatomy]
@@ -42,7 +42,7 @@ class Subject:
         return cls(
             estimator=estimator,
             X=rows,
-            given_X=X,
+            given=X,
             labels=np.searchsorted(estimator.classes_, y),
             sample_weight=None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64),
             parts=parts,

@@ -115,7 +115,7 @@ class Chart:
     def render(self, *, y_names: Sequence[str] | None = None) -> Html:
         """The picture; `y_names` stand beside whole numbers of y instead of ticks."""
         label = f"{self.title}. {self.description}"
-        inner = element(
+        return element(
             "svg",
             element("title", self.title),
             element("desc", self.description),
@@ -126,7 +126,6 @@ class Chart:
             aria_label=label,
             class_="chart",
         )
-        return inner
 
     def _axes(self, y_names: Sequence[str] | None) -> list[Html]:
         bottom, right = self.height - BOTTOM, self.width - RIGHT

@@ -1,0 +1,43 @@
+"""Draw the pictures of plot.md: ``python docs/draw_plot.py``. Needs the extra "plot"."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import make_moons
+
+from maxmargin import SVC, LinearSVC, PegasosSVC, Regularization, plot
+
+FOLDER = Path(__file__).parent
+
+
+def clouds(n: int) -> tuple[Any, Any]:
+    """Two clouds of the plane that overlap a little."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(n) % 2, 1, -1)
+    return rng.standard_normal((n, 2)) * 0.9 + np.outer(y, [1.1, 0.6]), np.where(y > 0, "yes", "no")
+
+
+def save(display: Any, name: str) -> None:
+    """A small PNG."""
+    display.figure_.savefig(FOLDER / f"plot_{name}.png", dpi=80, metadata={"Software": None})
+
+
+def main() -> None:
+    """Draw them all."""
+    X, y = clouds(80)
+    moons, side = make_moons(120, noise=0.2, random_state=0)
+    model = SVC(C=3.0, gamma=1.0).fit(moons, side)
+    save(plot.DecisionBoundaryDisplay.from_estimator(model, moons, side), "boundary")
+    save(plot.CostEffectDisplay.from_estimator(LinearSVC(), X, y), "cost_effect")
+    save(plot.LossesDisplay.from_losses(), "losses")
+    rng = np.random.default_rng(0)
+    big = rng.standard_normal((4000, 20))
+    label = np.where(big @ rng.standard_normal(20) + 2.0 * rng.standard_normal(4000) > 0, 1, 0)
+    slow = PegasosSVC(C=Regularization.pegasos(1e-3), tol=1e-3).fit(big, label)
+    save(plot.GapDisplay.from_estimator(slow), "gap")
+    save(plot.MarginsDisplay.from_estimator(slow, big, label), "margins")
+
+
+if __name__ == "__main__":
+    main()

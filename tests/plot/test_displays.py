@@ -1,0 +1,290 @@
+"""Each display draws the model's own numbers, on the axes that it is given."""
+
+import subprocess
+import sys
+from enum import Enum
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, certify, plot
+from maxmargin.core import loss_from_name
+from maxmargin.core.certificate import INSIDE, ON, OUTSIDE
+from maxmargin.errors import InvalidInputError, MissingExtraError
+from maxmargin.plot.style import GROUPS
+
+matplotlib = pytest.importorskip("matplotlib")
+from matplotlib.colors import to_rgb  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def clouds():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(60) % 2, 1, -1)
+    return rng.standard_normal((60, 2)) * 0.9 + np.outer(y, [1.1, 0.6]), np.where(y > 0, "yes", "no")
+
+
+@pytest.fixture
+def axes():
+    return Figure().subplots()
+
+
+def labels_of(ax):
+    return ax.get_legend_handles_labels()[1]
+
+
+# -- the boundary ------------------------------------------------------------------------------------------------
+
+
+def test_the_boundary_is_where_the_decision_is_zero(clouds, axes):
+    X, y = clouds
+    model = SVC(C=1.0, gamma=0.5).fit(X, y)
+    display = plot.DecisionBoundaryDisplay.from_estimator(model, X, y, ax=axes, grid_resolution=80)
+    grid = np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
+    np.testing.assert_allclose(display.response.ravel(), model.decision_function(grid))
+    drawn = [path.vertices for c in axes.collections if hasattr(c, "levels") for path in c.get_paths()]
+    lines = np.concatenate(drawn[1:])  # the first is the band
+    levels = model.decision_function(lines[(np.abs(lines - X.mean(0)) < 2).all(axis=1)])
+    assert np.abs(levels[:, None] - [-1.0, 0.0, 1.0]).min(axis=1).max() < 0.05
+
+
+def test_samples_are_drawn_once_with_the_colour_of_their_group(clouds, axes):
+    X, y = clouds
+    model = SVC(C=1.0, kernel="linear").fit(X, y)
+    plot.DecisionBoundaryDisplay.from_estimator(model, X, y, ax=axes, grid_resolution=20)
+    groups = certify(model, X, y).groups
+    drawn = dict.fromkeys(GROUPS, 0)
+    for points in axes.collections:
+        if (
+            points.get_label().startswith("_")
+            and len(getattr(points, "get_offsets", list)())
+            and not hasattr(points, "levels")
+        ):
+            face = tuple(points.get_facecolor()[0][:3])
+            group = next(g for g, look in GROUPS.items() if np.allclose(to_rgb(look.face), face))
+            drawn[group] += len(points.get_offsets())
+    assert [drawn[OUTSIDE], drawn[ON], drawn[INSIDE]] == list(groups)
+
+
+def test_areas_grow_with_alpha(clouds, axes):
+    X, y = clouds
+    model = SVC(C=1.0, kernel="linear").fit(X, y)
+    display = plot.DecisionBoundaryDisplay.from_estimator(model, X, y, ax=axes, grid_resolution=20)
+    sizes = {}
+    for points in axes.collections:
+        if points.get_label().startswith("_") and not hasattr(points, "levels"):
+            sizes |= {tuple(p): s for p, s in zip(points.get_offsets(), points.get_sizes(), strict=False)}
+    area = np.array([sizes[tuple(x)] for x in X])
+    order = np.argsort(display.alpha)
+    assert (np.diff(area[order]) >= -1e-9).all()
+    np.testing.assert_array_equal(display.alpha[model.support_], np.abs(model.dual_coef_[0]))
+
+
+def test_training_errors_get_a_cross(clouds, axes):
+    X, y = clouds
+    model = LinearSVC(C=0.01).fit(X, y)
+    plot.DecisionBoundaryDisplay.from_estimator(model, X, y, ax=axes, grid_resolution=20)
+    (crosses,) = [c for c in axes.collections if c.get_label() == "training error"]
+    wrong = X[model.predict(X) != y]
+    np.testing.assert_array_equal(np.sort(crosses.get_offsets(), axis=0), np.sort(wrong, axis=0))
+    assert {"class no", "class yes", "F = 0"} <= set(labels_of(axes))
+
+
+def test_regions_are_drawn_for_more_classes_and_names_come_from_the_frame():
+    rng = np.random.default_rng(1)
+    y = np.arange(60) % 3
+    X = pd.DataFrame(rng.standard_normal((60, 2)) + 2.0 * np.eye(3)[y, :2], columns=["length", "width"])
+    display = plot.DecisionBoundaryDisplay.from_estimator(SVC().fit(X, y), X, y, grid_resolution=40)
+    assert display.ax_.get_xlabel() == "length"
+    assert display.ax_.get_ylabel() == "width"
+    assert set(np.unique(display.response)) <= {0.0, 1.0, 2.0}
+    assert display.ax_.figure is display.figure_
+
+
+@pytest.mark.parametrize("model", [Perceptron(max_iter=3), PegasosSVC(), LinearSVC(loss="squared_hinge")], ids=repr)
+@pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
+def test_the_other_estimators_have_boundaries_too(model, clouds, axes):
+    X, y = sp.csr_array(clouds[0]), clouds[1]
+    display = plot.DecisionBoundaryDisplay.from_estimator(model.fit(X, y), X, y, ax=axes, grid_resolution=20)
+    assert display.ax_ is axes
+
+
+def test_a_boundary_needs_two_features(clouds):
+    X, y = np.hstack([clouds[0], clouds[0]]), clouds[1]
+    with pytest.raises(InvalidInputError, match="two features"):
+        plot.DecisionBoundaryDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
+
+
+# -- the effect of C ---------------------------------------------------------------------------------------------
+
+
+def test_a_larger_cost_makes_a_narrower_margin(clouds):
+    X, y = clouds
+    Cs = (0.01, 0.1, 1.0, 10.0)
+    display = plot.CostEffectDisplay.from_estimator(LinearSVC(tol=1e-6), X, y, Cs=Cs, grid_resolution=20)
+    fits = [LinearSVC(C=C, tol=1e-6).fit(X, y) for C in Cs]
+    np.testing.assert_allclose(display.margins, [1.0 / np.linalg.norm(fit.coef_) for fit in fits])
+    np.testing.assert_array_equal(display.n_support, [len(fit.support_) for fit in fits])
+    assert (np.diff(display.margins) < 0).all()
+    assert display.axes_.shape == (2, 2)
+    titles = [ax.get_title() for ax in display.axes_.ravel()]
+    assert titles[0].startswith("C = 0.01: margin ")
+    assert len({ax.get_xlim() for ax in display.axes_.ravel()}) == 1
+
+
+def test_given_axes_are_used_and_counted(clouds):
+    X, y = clouds
+    axes = Figure().subplots(1, 3)
+    display = plot.CostEffectDisplay.from_estimator(
+        SVC(kernel="linear"), X, y, Cs=[0.1, 1.0, 2.0], ax=axes, grid_resolution=10
+    )
+    assert display.figure_ is axes[0].figure
+    with pytest.raises(InvalidInputError, match="3 axes"):
+        display.plot(axes[:2])
+    with pytest.raises(InvalidInputError, match="two classes"):
+        plot.CostEffectDisplay.from_estimator(SVC(), X, np.arange(60) % 3)
+
+
+# -- losses, gap, margins ----------------------------------------------------------------------------------------
+
+
+def test_the_losses_are_those_of_the_library(axes):
+    display = plot.LossesDisplay.from_losses(ax=axes)
+    assert list(display.values) == ["zero_one", "hinge", "ramp", "perceptron", "squared_hinge"]
+    for line, name in zip(axes.lines, display.values, strict=False):
+        np.testing.assert_array_equal(line.get_ydata(), loss_from_name(name).value(line.get_xdata()))
+    assert len({line.get_linestyle() for line in axes.lines[:5]}) >= 4  # told apart without colours
+    assert len({line.get_color() for line in axes.lines[:5]}) == 5
+    assert axes.get_xlabel() == "z = y F(x)"
+
+
+def test_the_gap_is_that_of_the_trace(clouds, axes):
+    X, y = clouds
+    model = PegasosSVC(tol=1e-2).fit(X, y)
+    display = plot.GapDisplay.from_estimator(model, ax=axes)
+    gaps = [point.relative_gap for point in model.trace_]
+    np.testing.assert_array_equal(display.gaps[0], gaps)
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), gaps)
+    np.testing.assert_array_equal(axes.lines[0].get_xdata(), [point.seconds for point in model.trace_])
+    assert "tol = 0.01" in labels_of(axes)
+    assert (axes.get_yscale(), axes.get_ylabel()) == ("log", "relative duality gap")
+
+
+def test_the_worst_of_several_gaps_is_in_front(clouds, axes):
+    X, _ = clouds
+    y = np.arange(60) % 3
+    model = LinearSVC().fit(X, y)
+    display = plot.GapDisplay.from_estimator(model, ax=axes)
+    assert display.gaps[display.worst][-1] == pytest.approx(model.certificate_.worst.relative_gap)
+    np.testing.assert_array_equal(axes.lines[2].get_ydata(), np.maximum(display.gaps[display.worst], 1e-17))
+
+
+def test_a_model_without_a_gap_is_refused(clouds):
+    X, y = clouds
+    with pytest.raises(InvalidInputError, match="no trace_"), pytest.warns(match="mistakes"):
+        plot.GapDisplay.from_estimator(Perceptron(max_iter=1).fit(X, y))
+    with pytest.raises(InvalidInputError, match="at least one"):
+        plot.GapDisplay.from_traces([])
+
+
+def test_the_histogram_counts_the_models_margins(clouds, axes):
+    X, y = clouds
+    model = SVC(C=1.0).fit(X, y)
+    plot.MarginsDisplay.from_estimator(model, X, y, ax=axes)
+    z = np.where(y == "yes", 1, -1) * model.decision_function(X)
+    assert sum(bar.get_height() for bars in axes.containers for bar in bars) == 60
+    wrong = next(bars for bars in axes.containers if bars.get_label().startswith("wrong"))
+    assert sum(bar.get_height() for bar in wrong) == (z <= 0).sum()
+    assert len({bars.patches[0].get_hatch() for bars in axes.containers}) == len(axes.containers)
+    assert axes.get_ylabel() == "samples"
+
+
+def test_one_problem_of_several_is_chosen(clouds, axes):
+    X, _ = clouds
+    y = np.arange(60) % 3
+    model = SVC().fit(X, y)
+    with pytest.raises(InvalidInputError, match="0: 0 against 1, 1: 0 against 2"):
+        plot.MarginsDisplay.from_estimator(model, X, y)
+    display = plot.MarginsDisplay.from_estimator(model, X, y, problem=1, ax=axes)
+    assert sum(getattr(display.histogram, zone).sum() for zone in ("wrong", "inside", "outside")) == 40
+
+
+# -- leave-one-out and the path: results of these shapes ---------------------------------------------------------
+
+SettledBy = Enum("SettledBy", ["OUTSIDE", "BALL", "TRAINING_ERROR", "RETRAINED"])
+
+
+@pytest.fixture
+def left_out():
+    estimate = SimpleNamespace(
+        alpha=np.array([0.0, 0.2, 1.0, 0.7]), xi=np.array([0.0, 0.0, 1.4, 0.3]), radius2=2.0,
+        verdicts=np.array([SettledBy.OUTSIDE, SettledBy.BALL, SettledBy.TRAINING_ERROR, SettledBy.RETRAINED]),
+    )  # fmt: skip
+    return SimpleNamespace(xi_alpha=estimate, settled_by=estimate.verdicts, predictions=np.array(["a", "b", "a", "a"]))
+
+
+def test_verdicts_stand_at_their_slack_and_dual_variable(left_out, axes):
+    display = plot.LeaveOneOutDisplay.from_result(left_out, ["a", "b", "b", "a"], ax=axes)
+    drawn = np.concatenate([c.get_offsets() for c in axes.collections if not c.get_label().startswith("leave-one-out")])
+    expected = np.column_stack([left_out.xi_alpha.xi, left_out.xi_alpha.alpha])
+    np.testing.assert_array_equal(drawn[np.lexsort(drawn.T)], expected[np.lexsort(expected.T)])
+    (ring,) = [c for c in axes.collections if c.get_label() == "leave-one-out error (1)"]
+    np.testing.assert_array_equal(ring.get_offsets(), [[1.4, 1.0]])
+    lemma = next(line for line in axes.lines if "lemma" in line.get_label())
+    np.testing.assert_allclose(2 * lemma.get_ydata() * 2.0 + lemma.get_xdata(), 1.0)
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("slack ξ", "dual variable α")
+
+
+def test_several_problems_are_drawn_one_at_a_time(left_out, axes):
+    several = SimpleNamespace(xi_alpha=(left_out.xi_alpha,) * 3)
+    with pytest.raises(InvalidInputError, match="from_xi_alpha"):
+        plot.LeaveOneOutDisplay.from_result(several, [])
+    with pytest.raises(InvalidInputError, match="4 labels"):
+        plot.LeaveOneOutDisplay.from_result(left_out, ["a"])
+    display = plot.LeaveOneOutDisplay.from_xi_alpha(left_out.xi_alpha, ax=axes)
+    assert display.is_error is None
+
+
+def test_the_path_draws_each_feature_and_names_the_first(axes):
+    coef = np.array([[0.0, 0.0, 0.0], [0.0, 0.5, 0.0], [-0.1, 0.9, 0.2]])
+    path = SimpleNamespace(Cs=np.array([0.1, 1.0, 10.0]), coef=coef, entry_order=np.array([1, 2, 0]))
+    display = plot.L1PathDisplay.from_path(path, feature_names=["a", "b", "c"], n_named=2, ax=axes)
+    drawn = {line.get_label(): line.get_ydata() for line in axes.lines}
+    np.testing.assert_array_equal(drawn["b"], coef[:, 1])
+    np.testing.assert_array_equal(drawn["c"], coef[:, 2])
+    assert "1 more features" in labels_of(axes)
+    assert (display.ax_.get_xscale(), display.ax_.get_xlabel()) == ("log", "C")
+    with pytest.raises(InvalidInputError, match="3 feature names"):
+        plot.L1PathDisplay.from_path(path, feature_names=["a"])
+
+
+# -- all of them -------------------------------------------------------------------------------------------------
+
+
+def test_a_second_plot_goes_elsewhere_with_the_same_numbers(axes):
+    first = plot.LossesDisplay.from_losses(["hinge"])
+    again = first.plot(axes, legend=False)
+    assert again is first
+    assert first.ax_ is axes
+    assert axes.get_legend() is None
+
+
+@pytest.mark.parametrize("name", plot.__all__)
+def test_each_display_shows_an_example(name):
+    assert ">>>" in getattr(plot, name).__doc__
+
+
+def test_without_matplotlib_the_extra_is_named():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from maxmargin import plot, errors\n"
+        "try: plot.LossesDisplay.from_losses()\n"
+        "except errors.MissingExtraError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert "pip install 'maxmargin[plot]'" in done.stdout
+    assert issubclass(MissingExtraError, ImportError)

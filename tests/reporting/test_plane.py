@@ -1,0 +1,41 @@
+"""Projections: the places are what the captions say."""
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+from maxmargin.reporting.html import Html, element, number
+from maxmargin.reporting.plane import _leading, evenly
+from maxmargin.reporting.svg import Scale
+
+
+def test_components_are_those_of_a_principal_component_analysis():
+    X = np.random.default_rng(0).standard_normal((40, 6)) * [5, 3, 1, 1, 1, 1]
+    ours, theirs = _leading(X @ X.T, 2), PCA(2).fit_transform(X)
+    for k in range(2):
+        sign = np.sign(ours[:, k] @ theirs[:, k])
+        np.testing.assert_allclose(ours[:, k], sign * theirs[:, k], atol=1e-9)
+
+
+def test_fewer_samples_than_components_are_padded():
+    assert _leading(np.ones((1, 1)), 2).tolist() == [[0.0, 0.0]]
+
+
+def test_rows_are_evenly_chosen():
+    assert evenly(5, 10).tolist() == [0, 1, 2, 3, 4]
+    chosen = evenly(1000, 11)
+    assert (chosen[0], chosen[-1], len(np.unique(chosen))) == (0, 999, 11)
+
+
+def test_ticks_are_round_and_inside():
+    for low, high in ((0.0, 1.0), (-3.7, 12.2), (1e-7, 3e-7), (-1e6, 5e5)):
+        ticks = Scale(low, high, 0, 100).ticks()
+        assert 3 <= len(ticks) <= 8
+        assert low - 1e-9 * (high - low) <= min(ticks)
+        assert max(ticks) <= high + 1e-9 * (high - low)
+    assert Scale(1e-6, 1.0, 0, 100, is_log=True).ticks()[0] == 1e-6
+
+
+def test_text_is_escaped_and_markup_is_not():
+    assert element("p", "<b>", Html("<i>x</i>"), title='"') == '<p title="&quot;">&lt;b&gt;<i>x</i></p>'
+    assert number(1234567) == "1\u202f234\u202f567"
+    assert number(-0.5) == "−0.5"

@@ -1,0 +1,256 @@
+"""The report: complete for every kind of model, escaped, small, and written as a whole or not at all."""
+
+import re
+from enum import Enum
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from maxmargin import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron, certify, report
+from maxmargin.errors import InvalidInputError
+from tests.reporting.pages import MODELS, clouds, iris
+
+pytestmark = pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
+VOID = {"meta", "line", "rect", "circle", "path", "polyline"}
+
+
+class Reader(HTMLParser):
+    """Checks that tags close in order; collects tags, attributes and the text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.tags, self.texts, self.broken = [], [], [], []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.broken.append(tag)
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+    def named(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+def read(model, X, y, **settings):
+    return Reader(report(model.fit(X, y), X, y, **settings))
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def fitted(request):
+    model, data = MODELS[request.param]
+    X, y = data()
+    return model.fit(X, y), X, y
+
+
+def test_the_page_of_every_model_is_sound(fitted):
+    html = report(*fitted)
+    page = Reader(html)
+    assert page.broken == []
+    assert page.open == []
+    assert "nan" not in html.lower().replace("standard deviation", "")
+    assert not page.named("script")
+    for _, attrs in page.tags:
+        assert not {"src", "srcset", "onload", "onclick"} & set(attrs)
+        assert attrs.get("href", "#").startswith("#")
+    assert "url(" not in html
+    assert "@import" not in html
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    assert {attrs["href"][1:] for attrs in page.named("a")} <= set(ids)
+    assert len(html) < 500_000
+
+
+def test_every_picture_has_words_and_every_table_headers(fitted):
+    page = Reader(report(*fitted))
+    pictures = [attrs for attrs in page.named("svg") if attrs.get("role") == "img"]
+    assert pictures
+    assert all(attrs["aria-label"] for attrs in pictures)
+    assert all(a.get("role") == "img" or a.get("aria-hidden") == "true" for a in page.named("svg"))
+    assert len(page.named("table")) == len(page.named("caption")) == len(page.named("thead"))
+    assert all(attrs.get("scope") in ("row", "col") for attrs in page.named("th"))
+
+
+def test_every_page_says_what_is_proved(fitted):
+    model, X, y = fitted
+    text = Reader(report(model, X, y)).text
+    if isinstance(model, Perceptron):
+        assert "There is no certificate of optimality: a perceptron minimises nothing" in text
+        return
+    judged = certify(model, X, y)
+    worst = judged if len(model.classes_) == 2 else judged.worst
+    assert "is proved to be within a relative" in text
+    outside, on, inside = worst.groups
+    assert f"Samples: {outside} outside the margin, {on} on it, {inside} inside it or wrong." in text
+    assert str(model.status_ if len(model.classes_) == 2 else model.status_.worst) in text
+
+
+def test_the_same_model_gives_the_same_bytes(fitted):
+    assert report(*fitted) == report(*fitted)
+
+
+def test_a_stream_has_no_certificate_and_says_so():
+    X, y = clouds()
+    html = report(PegasosSVC().partial_fit(X, y, classes=["no", "yes"]), X, y)
+    assert "learned from a stream, whose samples are gone" in html
+
+
+# -- what it says ------------------------------------------------------------------------------------------------
+
+
+def test_names_of_classes_features_and_titles_are_escaped():
+    X, _ = clouds()
+    bad = "<script>alert('&')</script>"
+    y = np.where(np.arange(60) % 2, bad, "\"><img src=x onerror='1'>")
+    html = report(LinearSVC().fit(X, y), X, y, feature_names=[f"{bad}0", "</td></table>"], title=bad)
+    page = Reader(html)
+    assert not page.named("script")
+    assert not page.named("img")
+    assert page.broken == []
+    assert bad in page.text
+
+
+def test_the_parameters_are_listed_and_the_chosen_ones_marked():
+    X, y = clouds()
+    model = SVC(C=7.5, kernel="linear").fit(X, y)
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th><td><code>(.*?)</code></td><td>(.*?)</td>', report(model, X, y))
+    listed = {name: (value, mark) for name, value, mark in rows}
+    assert set(listed) == set(model.get_params())
+    assert listed["C"] == ("7.5", "chosen")
+    assert listed["degree"] == ("3", "")
+
+
+def test_vacuous_bounds_are_marked_and_others_are_not():
+    X, y = clouds(20)
+    assert "vacuous: says nothing" in report(HardMarginSVC().fit(X, y), X, y)
+    X, y = clouds(20_000, apart=40.0)
+    html = report(HardMarginSVC().fit(X, y), X, y)
+    hard = re.search(r'<th scope="row">hard margin</th>.*?</tr>', html).group()
+    assert "vacuous" not in hard
+
+
+def test_strongest_features_are_ordered_by_weight_times_deviation():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3)) * [1.0, 100.0, 1.0]
+    y = np.where(X @ [1.0, 0.05, 0.0] > 0, 1, 0)
+    model = LinearSVC().fit(X, y)
+    html = report(model, X, y, feature_names=["small", "large", "nothing"])
+    table = html[html.index("<caption>Strongest features") :]
+    names = re.findall(r'<th scope="row">(\w+)</th>', table[: table.index("</table>")])
+    effects = np.abs(model.coef_[0]) * X.std(axis=0)
+    assert names == [["small", "large", "nothing"][k] for k in np.argsort(-effects)]
+
+
+def test_the_projection_is_said():
+    X, y = clouds(d=5, apart=1.0)
+    assert "A projection of the space of the features onto a plane" in read(LinearSVC(), X, y).text
+    assert "A projection of the kernel's feature space onto a plane" in read(SVC(), X, y).text
+    assert "principal components of the samples that are shown" in read(SVC(), *iris()).text
+    assert "A projection" not in read(SVC(), *clouds()).text
+
+
+def test_the_code_reproduces_the_model():
+    X, y = clouds()
+    model = SVC(C=7.5, gamma=0.25).fit(X, y)
+    code = Reader(report(model, X, y)).text
+    made = re.search(r"model = (SVC\(.*?\))\.fit\(X, y\)", code).group(1)
+    assert eval(made, {"SVC": SVC}).get_params() == model.get_params()
+
+
+def test_the_fingerprint_follows_the_data():
+    X, y = clouds()
+    other = X.copy()
+    other[0, 0] += 1e-12
+    found = [re.search(r"[0-9a-f]{64}", report(LinearSVC().fit(Z, y), Z, y)).group() for Z in (X, X.copy(), other)]
+    assert found[0] == found[1] != found[2]
+
+
+def test_weighted_models_are_judged_with_their_weights():
+    X, y = clouds(apart=1.0)
+    weight = np.random.default_rng(0).integers(0, 3, 60).astype(float)
+    model = LinearSVC(tol=1e-8).fit(X, y, weight)
+    page = Reader(report(model, X, y, sample_weight=weight))
+    assert "The samples were weighted." in page.text
+    assert str(certify(model, X, y, weight))[:60] in page.text
+    assert "nothing is claimed" in page.text
+
+
+def test_leave_one_out_is_shown_if_it_was_run():
+    how = Enum("SettledBy", {"OUTSIDE": "It lies outside the margin.", "RETRAINED": "Retraining without it."})
+    X, y = clouds(apart=1.0)
+    model = LinearSVC().fit(X, y)
+    alpha = np.zeros(60)
+    alpha[model.support_] = np.abs(model.dual_coef_[0])
+    estimate = SimpleNamespace(
+        error=0.25, recall=0.8, precision=0.7, alpha=alpha, radius2=4.0,
+        xi=np.maximum(0, 1 - np.where(y == "yes", 1, -1) * model.decision_function(X)),
+    )  # fmt: skip
+    result = SimpleNamespace(
+        xi_alpha=estimate, error=0.1, n_retrained=int((alpha > 0).sum()), seconds=0.5, predictions=y,
+        settled_by=np.where(alpha > 0, how.RETRAINED, how.OUTSIDE),
+    )  # fmt: skip
+    page = Reader(report(model, X, y, leave_one_out=result))
+    assert page.broken == []
+    assert "Leave-one-out error: 10.00%" in page.text
+    assert "25.00%" in page.text
+    assert "the lemma" in page.text
+    assert "Leave-one-out error" not in Reader(report(model, X, y)).text
+
+
+def test_wrong_numbers_of_names_are_refused():
+    X, y = clouds()
+    with pytest.raises(InvalidInputError, match="2 feature names"):
+        report(LinearSVC().fit(X, y), X, y, feature_names=["one"])
+
+
+# -- size and files ----------------------------------------------------------------------------------------------
+
+
+def test_a_hundred_thousand_samples_make_a_small_page():
+    X, y = clouds(100_000, 3, apart=1.0)
+    html = report(LinearSVC(tol=1e-2).fit(X, y), X, y)
+    assert len(html.encode()) < 300_000
+    assert "samples are shown, evenly chosen" in html
+
+
+def test_many_classes_make_a_small_page():
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 40
+    X = rng.standard_normal((400, 2)) + 6.0 * rng.standard_normal((40, 2))[y]
+    html = report(LinearSVC(tol=1e-1).fit(X, y), X, y)
+    assert len(html.encode()) < 1_000_000
+
+
+def full_disk(*_):
+    raise OSError("the disk is full")
+
+
+def test_the_file_is_replaced_as_a_whole(tmp_path, monkeypatch):
+    X, y = clouds()
+    model = LinearSVC().fit(X, y)
+    path = tmp_path / "page.html"
+    assert report(model, X, y, path) == path
+    assert path.read_text(encoding="utf-8") == report(model, X, y)
+    before = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.replace", full_disk)
+        with pytest.raises(OSError, match="disk"):
+            report(model, X, y, path, title="other")
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
