@@ -45,6 +45,7 @@ def test_what_is_not_needed_is_not_loaded():
     assert loaded_by("from maxmargin import HardMarginSVC; HardMarginSVC()").isdisjoint(
         {"numba", "clarabel", "rich", "typer", "matplotlib"}
     )
+    assert "matplotlib" not in loaded_by("from maxmargin import plot, report; plot.GapDisplay")
     assert loaded_by("from maxmargin import kernels; kernels.Linear()").isdisjoint({"sklearn", "numba", "clarabel"})
 
 

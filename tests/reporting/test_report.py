@@ -213,6 +213,13 @@ def test_leave_one_out_is_shown_if_it_was_run():
     assert "Leave-one-out error" not in Reader(report(model, X, y)).text
 
 
+def test_the_certificate_of_a_ramp_says_what_it_is_about():
+    X, y = clouds(apart=1.0)
+    model = LinearSVC().fit(X, y)
+    model.outliers_ = np.array([3, 5])
+    assert "its last convex step, which leaves 2 outliers out" in report(model, X, y)
+
+
 def test_wrong_numbers_of_names_are_refused():
     X, y = clouds()
     with pytest.raises(InvalidInputError, match="2 feature names"):

@@ -52,7 +52,8 @@ def gap_figure(traces: Sequence[Trace], names: Sequence[str], worst: int, tol: f
     """The certified gaps of each problem against time, the largest in front."""
     points = [[(p.seconds, p.relative_gap) for p in trace if np.isfinite(p.relative_gap)] for trace in traces]
     positive = [gap for trace in points for _, gap in trace if gap > 0]
-    floor = max(min([*positive, *([tol] if tol else [])], default=1e-16), 1e-17)
+    has_zero = any(gap <= 0 for trace in points for _, gap in trace)
+    floor = 1e-17 if has_zero else max(min([*positive, *([tol] if tol else [])], default=1e-16), 1e-17)
     longest = max((seconds for trace in points for seconds, _ in trace), default=0.0) or 1.0
     top = max([*positive, *([tol] if tol else [])], default=1.0)
     chart = Chart(
@@ -114,13 +115,14 @@ def verdicts_figure(result: Any, labels_wrong: Any) -> Html:
     """α against ξ of each sample of a leave-one-out result, with the lemma's line."""
     estimate = result.xi_alpha
     alpha, xi = np.asarray(estimate.alpha), np.asarray(estimate.xi)
+    most = float(alpha.max()) or 1.0
     chart = Chart(
         "Leave-one-out verdicts",
         "Dual variable against slack of each sample, and the line of the lemma.",
         "slack ξ",
         "dual variable α",
         (-0.04, max(1.3, 1.05 * float(xi.max()))),
-        (-0.04 * float(alpha.max()), 1.08 * float(alpha.max())),
+        (-0.04 * most, 1.08 * most),
         height=320,
     )
     if estimate.radius2 > 0:

@@ -53,7 +53,7 @@ def _objective(subject: Subject) -> str:
     if not hasattr(estimator, "C") and not subject.is_certified:
         return "A perceptron minimises nothing: it visits the samples and adds those on their wrong side, until none is left."
     C = getattr(estimator, "C", np.inf)
-    trade_off = "" if C is None else f" The trade-off: {Regularization.of(C)}."
+    trade_off = estimator._trade_off() if C is None else Regularization.of(C)
     kernel = subject.kernel
     space = (
         "the features themselves"
@@ -64,7 +64,7 @@ def _objective(subject: Subject) -> str:
     norm = "‖w‖₁" if penalty == "l1" else "½‖w‖²"
     return (
         f"Minimised: {norm} + Σ c·ℓ(y F(x)) with the {str(loss).replace('_', ' ')} loss, F(x) = ⟨w, φ(x)⟩ + b, φ: {space}."
-        f"{trade_off}"
+        f" The trade-off: {trade_off}."
     )
 
 
@@ -96,8 +96,21 @@ def certificate(subject: Subject) -> Section:
             f"Certificates{fewer}",
             ("problem", "primal P", "dual D", "relative gap", "KKT violation", "margin"), rows,
         ),
+        _not_convex(subject),
         paragraph(f"How the fit ended: {status} Solver: {solver}."),
     )  # fmt: skip
+
+
+def _not_convex(subject: Subject) -> Html | str:
+    """What the certificate of a ramp is about."""
+    outliers = getattr(subject.estimator, "outliers_", None)
+    if outliers is None:
+        return ""
+    count = sum(map(len, outliers)) if isinstance(outliers, tuple) else len(outliers)
+    return paragraph(
+        f"The ramp loss is not convex: the certificate is that of its last convex step, which leaves {number(count)} outliers "
+        "out. A better model may exist elsewhere."
+    )
 
 
 def _numbers(part: Anatomy) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ LEFT, RIGHT, TOP, BOTTOM = 66, 12, 12, 48
 N_MARKS = 8
 """Marks and colours k0 … k7 of the classes; from the ninth class on they repeat."""
 
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "star", "bar")
 
 
@@ -45,6 +46,12 @@ class Scale:
         step = next(digit * power for digit in (1.0, 2.0, 5.0, 10.0) if digit * power >= rough * (1 - 1e-9))
         first = math.ceil(self.low / step - 1e-9)
         return [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
+
+    def tick(self, value: float) -> str:
+        """How a tick is written; powers of ten as such."""
+        if self.is_log:
+            return "10" + f"{round(math.log10(value))}".translate(SUPERSCRIPTS)
+        return "0" if abs(value) < 1e-9 * (self.high - self.low) else number(value, 3)
 
 
 @dataclass
@@ -84,9 +91,9 @@ class Chart:
         drawn = []
         for x0, y0, x1, y1 in boxes:
             a, b, c, d = float(self.x(x0)), float(self.y(y1)), float(self.x(x1)), float(self.y(y0))
-            drawn.append(Html(f'<rect x="{a:.1f}" y="{b:.1f}" width="{c - a:.1f}" height="{d - b:.1f}"/>'))
-        if drawn:
-            self.parts.append(element("g", *drawn, class_=class_))
+            drawn.append(f"M{a:.1f} {b:.1f}H{c:.1f}V{d:.1f}H{a:.1f}z")
+        if drawn:  # one path: neighbours share their edges, and nothing is shaded twice
+            self.parts.append(element("path", d="".join(drawn), class_=class_))
 
     def marks(self, xs: Any, ys: Any, shape: str, class_: str, radius: Any = 4.0) -> None:
         """Marks of one shape; `radius` is one for all or one for each."""
@@ -133,8 +140,8 @@ class Chart:
         for tick in self.x.ticks():
             at = float(self.x(tick))
             out.append(element("line", x1=f"{at:.1f}", x2=f"{at:.1f}", y1=bottom, y2=bottom + 5, class_="axis"))
-            out.append(element("text", _tick(tick), x=f"{at:.1f}", y=bottom + 19, text_anchor="middle"))
-        places = [(tick, _tick(tick)) for tick in self.y.ticks()] if y_names is None else enumerate(y_names)
+            out.append(element("text", self.x.tick(tick), x=f"{at:.1f}", y=bottom + 19, text_anchor="middle"))
+        places = [(tick, self.y.tick(tick)) for tick in self.y.ticks()] if y_names is None else enumerate(y_names)
         for place, words in places:
             at = float(self.y(place))
             if y_names is None:
@@ -192,10 +199,6 @@ def _outline(shape: str, r: float) -> str:
         "bar": f"m-{h}-{a}h{a}v{b}h-{a}z",
         "cross": f"m-{s}-{s}l{t} {t}m0-{t}l-{t} {t}",
     }[shape]
-
-
-def _tick(value: float) -> str:
-    return "0" if abs(value) < 1e-12 else number(value, 3)
 
 
 def together(*parts: Any) -> Html:
