@@ -164,7 +164,7 @@ def test_the_losses_are_those_of_the_library(axes):
 
 def test_the_gap_is_that_of_the_trace(clouds, axes):
     X, y = clouds
-    model = PegasosSVC(tol=1e-2).fit(X, y)
+    model = PegasosSVC(C=0.1, tol=1e-2).fit(X, y)
     display = plot.GapDisplay.from_estimator(model, ax=axes)
     gaps = [point.relative_gap for point in model.trace_]
     np.testing.assert_array_equal(display.gaps[0], gaps)

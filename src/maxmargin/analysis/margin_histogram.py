@@ -56,8 +56,9 @@ def margin_histogram(margins: ArrayLike, rounding: float = 1e-6) -> MarginHistog
     inner = np.clip(z, edges[0], np.nextafter(edges[-1], -np.inf))
     at = np.clip(np.floor((inner - first) / width + 1e-9).astype(np.intp), 0, count - 1)
     zones = [z <= 0, (z > 0) & (z < 1), z >= 1]
-    counts = [np.bincount(at[zone], minlength=count) for zone in zones]
-    return MarginHistogram(edges, *counts, n_beyond=int(((z < edges[0]) | (z > edges[-1])).sum()))
+    wrong, inside, outside = (np.bincount(at[zone], minlength=count) for zone in zones)
+    n_beyond = int(((z < edges[0]) | (z > edges[-1])).sum())
+    return MarginHistogram(edges, wrong, inside, outside, n_beyond)
 
 
 def _width(span: float) -> float:

@@ -12,7 +12,7 @@ from maxmargin.estimators.anatomy import Anatomy, anatomies, strongest
 from maxmargin.plot.style import BLUE, GREY, GROUPS, MARKERS, Display, Look, require_matplotlib
 from maxmargin.typing import Floats, Indices
 
-SMALLEST, LARGEST = 16.0, 130.0
+SMALLEST, LARGEST = 16.0, 100.0
 """Areas of the marks, in points²: α = 0, and the largest α."""
 
 UPDATED = {
@@ -149,13 +149,17 @@ class DecisionBoundaryDisplay(Display):
     def _draw_margin(self, ax: Any) -> None:
         grid = (self.xx0, self.xx1, self.response)
         low, high = float(self.response.min()), float(self.response.max())
-        if low < 1.0 and high > -1.0:
+        levels = [(0.0, "-", 1.8)]
+        if self.alpha is None or self.groups is not None:  # a perceptron has no margin to show
+            levels += [(-1.0, "--", 1.2), (1.0, "--", 1.2)]
+        if low < 1.0 and high > -1.0 and len(levels) > 1:
             ax.contourf(*grid, levels=[-1.0, 1.0], colors=["0.92"], zorder=0)
-        for level, style, width in ((-1.0, "--", 1.2), (0.0, "-", 1.8), (1.0, "--", 1.2)):
+        for level, style, width in levels:
             if low < level < high:
                 ax.contour(*grid, levels=[level], colors="black", linestyles=style, linewidths=width, zorder=1)
         ax.plot([], [], color="black", lw=1.8, label="F = 0")
-        ax.plot([], [], color="black", lw=1.2, ls="--", label="F = ±1: the margin")
+        if len(levels) > 1:
+            ax.plot([], [], color="black", lw=1.2, ls="--", label="F = ±1: the margin")
 
     def _draw_regions(self, ax: Any) -> None:
         shades = [str(shade) for shade in np.linspace(0.98, 0.84, len(self.classes))]

@@ -96,7 +96,7 @@ class CostEffectDisplay:
             )
             with np.errstate(divide="ignore"):
                 margins.append(np.float64(1.0) / parts[0].norm)
-            n_support.append(int(np.count_nonzero(parts[0].alpha)))
+            n_support.append(0 if parts[0].alpha is None else int(np.count_nonzero(parts[0].alpha)))
         return cls(np.asarray(Cs, dtype=np.float64), panels, np.array(margins), np.array(n_support)).plot(
             ax, legend=legend
         )

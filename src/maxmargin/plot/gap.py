@@ -83,7 +83,9 @@ class GapDisplay(Display):
             )  # fmt: skip
         if self.tol:
             ax.axhline(self.tol, color=BLACK, lw=1.0, ls="--", label=f"tol = {self.tol:g}")
-        ax.set(xlabel="seconds", ylabel="relative duality gap", yscale="log")
+        drawn = np.concatenate([np.maximum(gap[np.isfinite(gap)], FLOOR) for gap in self.gaps] + [[self.tol or 1e-16]])
+        low, high = 10.0 ** np.floor(np.log10(drawn.min()) - 0.2), 10.0 ** np.ceil(np.log10(drawn.max()) + 0.1)
+        ax.set(xlabel="seconds", ylabel="relative duality gap", yscale="log", ylim=(low, high))
         ax.set_xlim(left=0.0)
         ax.grid(axis="y", color="0.92", lw=0.8)
         ax.set_axisbelow(True)

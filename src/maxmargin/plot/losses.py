@@ -48,7 +48,7 @@ class LossesDisplay(Display):
         cls,
         losses: Sequence[str | Loss] = ("zero_one", "hinge", "ramp", "perceptron", "squared_hinge"),
         *,
-        z: Any = (-1.6, 2.2),
+        z: tuple[float, float] = (-1.6, 2.2),
         ax: Any = None,
         legend: bool = True,
     ) -> Self:
@@ -63,7 +63,7 @@ class LossesDisplay(Display):
             As in `plot`.
         """
         require_matplotlib()
-        grid = np.unique(np.concatenate([np.linspace(*z, 801), [0.0, np.nextafter(0.0, 1.0), 1.0]]))
+        grid = np.unique(np.concatenate([np.linspace(z[0], z[1], 801), [0.0, np.nextafter(0.0, 1.0), 1.0]]))
         grid = grid[(grid >= z[0]) & (grid <= z[1])]
         found = [loss_from_name(loss) for loss in losses]
         return cls(grid, {loss.name: loss.value(grid) for loss in found}).plot(ax, legend=legend)

@@ -15,7 +15,7 @@ class Html(str):
 class Section(Html):
     """A section of the page, with what its link says and where it leads."""
 
-    title: str
+    heading: str
     anchor: str
 
 
@@ -42,7 +42,14 @@ def join(children: Iterable[Any]) -> Html:
     return Html("".join(child if isinstance(child, Html) else escape(str(child)) for child in children))
 
 
-def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], *, numbers_from: int = 1) -> Html:
+def table(
+    caption: str,
+    head: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    numbers_from: int = 1,
+    class_: str | None = None,
+) -> Html:
     """A table with a caption and headers; columns from `numbers_from` on are aligned to the right."""
 
     def cell(kind: str, k: int, content: Any, **attributes: Any) -> Html:
@@ -53,15 +60,15 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], *, n
         for row in rows
     ]
     top = element("tr", *(cell("th", k, title, scope="col") for k, title in enumerate(head)))
-    inner = element("table", element("caption", caption), element("thead", top), element("tbody", *body))
+    inner = element("table", element("caption", caption), element("thead", top), element("tbody", *body), class_=class_)
     return element("div", inner, class_="scroll")
 
 
 def section(title: str, anchor: str, *children: Any) -> Section:
     """A section with its heading."""
-    heading = element("h2", title, id=anchor)
-    found = Section(element("section", heading, *(c for c in children if c), aria_labelledby=anchor))
-    found.title, found.anchor = title, anchor
+    top = element("h2", title, id=anchor)
+    found = Section(element("section", top, *(c for c in children if c), aria_labelledby=anchor))
+    found.heading, found.anchor = title, anchor
     return found
 
 

@@ -47,22 +47,22 @@ def features(subject: Subject) -> Section | None:
             element("details", element("summary", "The numbers"), table(
                 "Strongest features", ("feature", "weight", "standard deviation", "product"), rows)),
         )  # fmt: skip
-    rows = []
+    each = []
     for k, part in enumerate(subject.parts[:MOST_PROBLEMS]):
         top = _largest(effects[k], N_FEATURES_EACH)
         listed = ", ".join(
             f"{subject.feature_name(j)} ({'+' if effects[k, j] > 0 else ''}{number(effects[k, j], 2)})" for j in top
         )
-        rows.append((part.name, listed))
+        each.append((part.name, listed))
     return section(
         "The strongest features", "features", words,
-        table("Strongest features by problem, with weight × standard deviation", ("problem", "features"), rows, numbers_from=9),
+        table("Strongest features by problem, with weight × standard deviation", ("problem", "features"), each, numbers_from=9),
     )  # fmt: skip
 
 
 def _largest(effects: Floats, count: int) -> Indices:
     order = np.argsort(-np.abs(effects), kind="stable")[:count]
-    return order[effects[order] != 0]
+    return np.asarray(order[effects[order] != 0])
 
 
 def _deviations(X: Any) -> Floats:
@@ -72,7 +72,7 @@ def _deviations(X: Any) -> Floats:
     n = X.shape[0]
     mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / n
     square = np.asarray(X.multiply(X).sum(axis=0, dtype=np.float64)).ravel() / n
-    return np.sqrt(np.maximum(square - mean**2, 0.0))
+    return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
 
 
 def support(subject: Subject) -> Section | None:
@@ -166,7 +166,7 @@ def promises(subject: Subject) -> Section | None:
     return section(
         "What the margin promises", "bounds",
         paragraph("Theorems about new data from the same distribution. A bound of 1 or more says nothing, and is marked."),
-        table("Bounds", ("bound", "value", "remark", "claim", "formula", "theorem"), rows, numbers_from=9),
+        table("Bounds", ("bound", "value", "remark", "claim", "formula", "theorem"), rows, numbers_from=9, class_="wide"),
     )  # fmt: skip
 
 

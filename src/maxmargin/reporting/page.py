@@ -31,14 +31,15 @@ pre{background:var(--card);padding:.8rem;overflow-x:auto;border-radius:3px}
 figure{margin:1rem 0}figcaption{color:var(--dim);font-size:.9rem}
 summary{cursor:pointer;color:var(--accent)}
 .vacuous{color:var(--k1)}
-.cell{display:inline-block;min-width:6.5rem;white-space:nowrap}.share{display:block;height:4px;background:var(--k0);margin-top:3px}
+.cell{display:inline-block;min-width:6.5rem;white-space:nowrap}
+.share{display:block;height:4px;background:var(--k0);margin:3px 0 0 auto}table.wide{min-width:46rem}
 .chart{display:block;width:100%;max-width:40rem;height:auto}
 .chart text{font-size:13.5px;fill:var(--fg)}.chart .lab{fill:var(--dim)}
 .axis{stroke:var(--fg);stroke-width:1}.grid{stroke:var(--rule);stroke-width:1}
 .zero{stroke:var(--fg);stroke-width:2.2;fill:none}.edge{stroke:var(--fg);stroke-width:1.1;fill:none}
 .tol{stroke:var(--fg);stroke-width:1.2;stroke-dasharray:2 3}
 .band{fill:var(--band);fill-opacity:.22;shape-rendering:crispEdges}.region{fill-opacity:.16;shape-rendering:crispEdges}
-.mark{fill-opacity:0;stroke-width:1.3}.mark.full{fill-opacity:.75}
+.mark{fill-opacity:0;stroke-width:1.3}.mark.full{fill-opacity:.6}
 .cross{stroke:var(--fg);stroke-width:1.6;fill:none}.ring{stroke:var(--fg);stroke-width:1.2;fill:none}
 .k0{fill:var(--k0);stroke:var(--k0)}.k1{fill:var(--k1);stroke:var(--k1)}.k2{fill:var(--k2);stroke:var(--k2)}
 .k3{fill:var(--k3);stroke:var(--k3)}.k4{fill:var(--k4);stroke:var(--k4)}.k5{fill:var(--k5);stroke:var(--k5)}
@@ -53,7 +54,7 @@ summary{cursor:pointer;color:var(--accent)}
 @media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--dim:#444;--rule:#bbb;--card:#f2f2f2;--band:#8a949e;--accent:#0072b2;
 --k0:#0072b2;--k1:#d55e00;--k2:#009e73;--k3:#a5568a;--k4:#b07a00;--k5:#2a8fc4;--k6:#6b6b6b;--k7:#8c8200}
 body{max-width:none;font-size:10.5pt;padding:0}nav{display:none}h2{break-after:avoid}figure,tr,pre{break-inside:avoid}
-.chart{max-width:13cm}.scroll{overflow:visible}}
+.chart{max-width:13cm}.scroll{overflow:visible}table.wide{min-width:0}}
 """)
 
 
@@ -66,7 +67,7 @@ def page(subject: Subject, title: str | None) -> str:
     )
     makers = (asked, certificate, samples, boundary, proof, features, support, left_out, promises, again)
     sections = [found for make in makers if (found := make(subject))]
-    links = [element("li", element("a", one.title, href=f"#{one.anchor}")) for one in sections]
+    links = [element("li", element("a", one.heading, href=f"#{one.anchor}")) for one in sections]
     subtitle = f"{name} on {number(subject.n)} samples. A report of maxmargin: every answer carries its proof."
     body = element(
         "body",

@@ -18,11 +18,8 @@ MOST_SHOWN = 1000
 """Samples in a picture; of more, evenly chosen ones."""
 
 GRID = 140
-SMALLEST, LARGEST = 3.2, 8.0
+SMALLEST, LARGEST = 3.2, 6.8
 """Radii of the marks: α = 0, and the largest α."""
-
-DENSE_WIDTH = 4096
-"""Up to so many features a sparse sample is made dense for its principal components."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +61,13 @@ def _of_two_features(subject: Subject, shown: Indices) -> Html:
         grid = type(subject.given)({name: grid[:, k] for k, name in enumerate(columns)})
     if subject.is_binary:
         F = np.asarray(estimator.decision_function(grid), dtype=np.float64).reshape(GRID, GRID)
-        _fill(chart, xs, ys, np.abs(F) < 1.0, "band")
-        for level, class_ in ((-1.0, "edge"), (1.0, "edge"), (0.0, "zero")):
-            chart.segments(level_segments(xs, ys, F, level), class_)
-        words = "The thick line is F = 0, the shaded band between the thin ones the margin, −1 ≤ F ≤ 1."
+        words = "The line is F = 0."
+        if not hasattr(estimator, "witness_"):  # a perceptron has no margin to show
+            _fill(chart, xs, ys, np.abs(F) < 1.0, "band")
+            for level in (-1.0, 1.0):
+                chart.segments(level_segments(xs, ys, F, level), "edge")
+            words = "The thick line is F = 0, the shaded band between the thin ones the margin, −1 ≤ F ≤ 1."
+        chart.segments(level_segments(xs, ys, F, 0.0), "zero")
     else:
         winner = np.searchsorted(estimator.classes_, estimator.predict(grid)).reshape(GRID, GRID)
         for k in range(len(subject.classes)):
@@ -165,6 +165,7 @@ def _finish(subject: Subject, chart: Chart, scatter: Scatter, words: str) -> Htm
     if alpha is not None:
         sizes = SMALLEST + (LARGEST - SMALLEST) * np.sqrt(alpha / max(float(alpha.max()), 1e-300))
     rows, entries = scatter.rows, []
+    x, y = scatter.places[:, 0], scatter.places[:, 1]
     for k, name in enumerate(subject.classes):
         shape, colour = SHAPES[k % N_MARKS], f"k{k % N_MARKS}"
         own = subject.labels[rows] == k
@@ -172,15 +173,14 @@ def _finish(subject: Subject, chart: Chart, scatter: Scatter, words: str) -> Htm
             has = np.zeros(len(rows), dtype=bool) if alpha is None else alpha[rows] > 0
             mine = np.flatnonzero(own & (has == is_support))
             mine = mine[np.argsort(-sizes[rows[mine]], kind="stable")]
-            chart.marks(
-                *scatter.places[mine].T, shape, f"mark {colour}{' full' if is_support else ''}", sizes[rows[mine]]
-            )
+            class_ = f"mark {colour}{' full' if is_support else ''}"
+            chart.marks(x[mine], y[mine], shape, class_, sizes[rows[mine]])
         entries.append((shape, f"mark {colour}", f"class {name}"))
     if alpha is not None:
         entries.append(("circle", "mark k0 full", "filled: support vector, larger with α" if subject.is_certified
                         else "filled: a mistake was made here"))  # fmt: skip
     wrong = np.flatnonzero(subject.is_wrong[rows])
-    chart.marks(*scatter.places[wrong].T, "cross", "cross", 4.0)
+    chart.marks(x[wrong], y[wrong], "cross", "cross", 4.0)
     if len(wrong):
         entries.append(("cross", "cross", "training error"))
     fewer = (

@@ -10,7 +10,7 @@ import numpy as np
 from maxmargin.reporting.html import Html, element, join, number
 
 WIDTH, HEIGHT = 560, 360
-LEFT, RIGHT, TOP, BOTTOM = 66, 12, 12, 48
+LEFT, RIGHT, TOP, BOTTOM = 76, 12, 12, 50
 N_MARKS = 8
 """Marks and colours k0 … k7 of the classes; from the ninth class on they repeat."""
 
@@ -43,9 +43,9 @@ class Scale:
             return [10.0**k for k in range(first, last + 1, step)]
         rough = (self.high - self.low) / most
         power = 10.0 ** math.floor(math.log10(rough))
-        step = next(digit * power for digit in (1.0, 2.0, 5.0, 10.0) if digit * power >= rough * (1 - 1e-9))
-        first = math.ceil(self.low / step - 1e-9)
-        return [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
+        width = next(digit * power for digit in (1.0, 2.0, 5.0, 10.0) if digit * power >= rough * (1 - 1e-9))
+        lowest, highest = math.ceil(self.low / width - 1e-9), math.floor(self.high / width + 1e-9)
+        return [k * width for k in range(lowest, highest + 1)]
 
     def tick(self, value: float) -> str:
         """How a tick is written; powers of ten as such."""
@@ -156,7 +156,7 @@ class Chart:
             centre = (TOP + bottom) / 2
             out.append(
                 element(
-                    "text", self.y_label, transform=f"translate(15 {centre:.0f}) rotate(-90)", text_anchor="middle",
+                    "text", self.y_label, transform=f"translate(13 {centre:.0f}) rotate(-90)", text_anchor="middle",
                     class_="lab",
                 )
             )  # fmt: skip
