@@ -72,8 +72,8 @@ class LossesDisplay(Display):
         colours = {"zero_one": BLACK}
         for k, (name, values) in enumerate(self.values.items()):  # thinner and thinner, so that none hides another
             ax.plot(
-                self.z, values, color=colours.get(name, CURVES[k % len(CURVES)]), ls=LINES[k % len(LINES)], lw=max(3.4 - 0.5 * k, 1.4),
-                label=FORMULAS.get(name, name),
+                self.z, values, color=colours.get(name, CURVES[k % len(CURVES)]), ls=LINES[k % len(LINES)],
+                lw=max(3.4 - 0.5 * k, 1.4), label=FORMULAS.get(name, name),
             )  # fmt: skip
         ax.axvline(1.0, color="0.8", lw=0.8, zorder=0)
         ax.axvline(0.0, color="0.8", lw=0.8, zorder=0)

@@ -23,7 +23,7 @@ a{color:var(--accent)}
 table{border-collapse:collapse;font-size:.9rem;min-width:50%}
 caption{text-align:left;color:var(--dim);padding:.2rem 0;caption-side:top}
 th,td{padding:.3rem .8rem .3rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}
-tbody th{font-weight:500;overflow-wrap:anywhere;min-width:5rem}thead th{color:var(--dim);font-weight:600}
+tbody th{font-weight:500;overflow-wrap:break-word;min-width:6rem;max-width:18rem}thead th{color:var(--dim);font-weight:600}
 td.n,th.n{text-align:right;padding:.3rem 0 .3rem .8rem;font-variant-numeric:tabular-nums}
 code,pre{font:.88em/1.5 ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace}
 td code{overflow-wrap:anywhere}.hash{overflow-wrap:anywhere}
@@ -54,7 +54,7 @@ summary{cursor:pointer;color:var(--accent)}
 @media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--dim:#444;--rule:#bbb;--card:#f2f2f2;--band:#8a949e;--accent:#0072b2;
 --k0:#0072b2;--k1:#d55e00;--k2:#009e73;--k3:#a5568a;--k4:#b07a00;--k5:#2a8fc4;--k6:#6b6b6b;--k7:#8c8200}
 body{max-width:none;font-size:10.5pt;padding:0}nav{display:none}h2{break-after:avoid}figure,tr,pre{break-inside:avoid}
-.chart{max-width:13cm}.scroll{overflow:visible}table.wide{min-width:0}}
+details::details-content{content-visibility:visible!important}.chart{max-width:13cm}.scroll{overflow:visible}table.wide{min-width:0}}
 """)
 
 

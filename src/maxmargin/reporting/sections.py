@@ -13,6 +13,12 @@ from maxmargin.reporting.html import Html, Section, element, number, paragraph, 
 from maxmargin.reporting.subject import Subject
 from maxmargin.reporting.words import MEANINGS, short
 
+GROUP_HEADS = (
+    "problem",
+    "outside the margin: α\u00a0=\u00a00",
+    "on it: 0\u00a0<\u00a0α\u00a0<\u00a0c",
+    "inside or wrong: α\u00a0=\u00a0c",
+)
 MOST_PROBLEMS, MOST_HISTOGRAMS, MOST_CLASSES = 60, 3, 30
 
 
@@ -141,7 +147,7 @@ def _no_certificate(subject: Subject) -> list[Html]:
     for part, witness in list(zip(subject.parts, witnesses, strict=True))[:MOST_PROBLEMS]:
         none = "none: its last epoch still made mistakes, so nothing is proved."
         words.append(paragraph(f"{part.name}: {none if witness is None else witness}"))
-    words.append(paragraph(f"{number(int(estimator.n_updates_))} updates were made."))
+    words.append(paragraph(f"Updates made: {number(int(estimator.n_updates_))}."))
     return words
 
 
@@ -159,7 +165,7 @@ def samples(subject: Subject) -> Section:
         content.append(
             table(
                 "Complementary slackness: α is a sample's dual variable, c its cost",
-                ("problem", "outside the margin (α = 0)", "on it (0 < α < c)", "inside or wrong (α = c)"), rows,
+                GROUP_HEADS, rows,
             )
         )  # fmt: skip
     if len(subject.classes) > 2 or errors:

@@ -97,5 +97,5 @@ class Subject:
         digest = hashlib.sha256(f"{self.X.shape} {self.X.dtype}".encode())
         arrays = [self.X.data, self.X.indices, self.X.indptr] if sp.issparse(self.X) else [self.X]
         for array in [*arrays, self.labels.astype(np.int64)]:
-            digest.update(memoryview(np.ascontiguousarray(array)))
+            digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
