@@ -36,6 +36,7 @@ def main() -> None:
     label = np.where(big @ rng.standard_normal(20) + 2.0 * rng.standard_normal(4000) > 0, 1, 0)
     slow = PegasosSVC(C=Regularization.pegasos(1e-3), tol=1e-3).fit(big, label)
     save(plot.GapDisplay.from_estimator(slow), "gap")
+    save(plot.LeaveOneOutDisplay.from_estimator(LinearSVC(C=0.05), X, y), "leave_one_out")
     save(plot.MarginsDisplay.from_estimator(slow, big, label), "margins")
 
 

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from enum import Enum
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,10 +9,12 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, certify, plot
+from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, SettledBy, certify, leave_one_out, plot
+from maxmargin.analysis.leave_one_out.xi_alpha import Verdict
 from maxmargin.core import loss_from_name
 from maxmargin.core.certificate import INSIDE, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError, MissingExtraError
+from maxmargin.plot.leave_one_out import VERDICTS
 from maxmargin.plot.style import GROUPS
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -213,40 +214,40 @@ def test_one_problem_of_several_is_chosen(clouds, axes):
     assert sum(getattr(display.histogram, zone).sum() for zone in ("wrong", "inside", "outside")) == 40
 
 
-# -- leave-one-out and the path: results of these shapes ---------------------------------------------------------
-
-SettledBy = Enum("SettledBy", ["OUTSIDE", "BALL", "TRAINING_ERROR", "RETRAINED"])
+# -- leave-one-out and the path ----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def left_out():
-    estimate = SimpleNamespace(
-        alpha=np.array([0.0, 0.2, 1.0, 0.7]), xi=np.array([0.0, 0.0, 1.4, 0.3]), radius2=2.0,
-        verdicts=np.array([SettledBy.OUTSIDE, SettledBy.BALL, SettledBy.TRAINING_ERROR, SettledBy.RETRAINED]),
-    )  # fmt: skip
-    return SimpleNamespace(xi_alpha=estimate, settled_by=estimate.verdicts, predictions=np.array(["a", "b", "a", "a"]))
-
-
-def test_verdicts_stand_at_their_slack_and_dual_variable(left_out, axes):
-    display = plot.LeaveOneOutDisplay.from_result(left_out, ["a", "b", "b", "a"], ax=axes)
+def test_verdicts_stand_at_their_slack_and_dual_variable(clouds, axes):
+    X, y = clouds
+    result = leave_one_out(LinearSVC(C=0.1), X, y)
+    display = plot.LeaveOneOutDisplay.from_result(result, y, ax=axes)
+    estimate = result.xi_alpha
     drawn = np.concatenate([c.get_offsets() for c in axes.collections if not c.get_label().startswith("leave-one-out")])
-    expected = np.column_stack([left_out.xi_alpha.xi, left_out.xi_alpha.alpha])
+    expected = np.column_stack([estimate.xi, estimate.alpha])
     np.testing.assert_array_equal(drawn[np.lexsort(drawn.T)], expected[np.lexsort(expected.T)])
-    (ring,) = [c for c in axes.collections if c.get_label() == "leave-one-out error (1)"]
-    np.testing.assert_array_equal(ring.get_offsets(), [[1.4, 1.0]])
+    wrong = result.predictions != y
+    (ring,) = [c for c in axes.collections if c.get_label() == f"leave-one-out error ({wrong.sum()})"]
+    np.testing.assert_array_equal(ring.get_offsets(), expected[wrong])
     lemma = next(line for line in axes.lines if "lemma" in line.get_label())
-    np.testing.assert_allclose(2 * lemma.get_ydata() * 2.0 + lemma.get_xdata(), 1.0)
+    np.testing.assert_allclose(2 * lemma.get_ydata() * estimate.radius2 + lemma.get_xdata(), 1.0)
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("slack ξ", "dual variable α")
 
 
-def test_several_problems_are_drawn_one_at_a_time(left_out, axes):
-    several = SimpleNamespace(xi_alpha=(left_out.xi_alpha,) * 3)
+def test_every_verdict_has_a_look():
+    names = {how.name for how in SettledBy} - {"ABSENT"}
+    assert names | {verdict.name for verdict in Verdict} == set(VERDICTS)
+
+
+def test_several_problems_are_drawn_one_at_a_time(clouds, axes):
+    X, y = clouds
+    result = leave_one_out(SVC(), X, np.arange(60) % 3)
     with pytest.raises(InvalidInputError, match="from_xi_alpha"):
-        plot.LeaveOneOutDisplay.from_result(several, [])
-    with pytest.raises(InvalidInputError, match="4 labels"):
-        plot.LeaveOneOutDisplay.from_result(left_out, ["a"])
-    display = plot.LeaveOneOutDisplay.from_xi_alpha(left_out.xi_alpha, ax=axes)
+        plot.LeaveOneOutDisplay.from_result(result, np.arange(60) % 3)
+    display = plot.LeaveOneOutDisplay.from_xi_alpha(result.xi_alpha[0], ax=axes)
     assert display.is_error is None
+    np.testing.assert_array_equal(display.verdicts == "WRONG", display.xi > 1)
+    with pytest.raises(InvalidInputError, match="60 labels"):
+        plot.LeaveOneOutDisplay.from_result(leave_one_out(LinearSVC(), X, y), ["a"])
 
 
 def test_the_path_draws_each_feature_and_names_the_first(axes):

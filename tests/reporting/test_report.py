@@ -1,14 +1,12 @@
 """The report: complete for every kind of model, escaped, small, and written as a whole or not at all."""
 
 import re
-from enum import Enum
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from maxmargin import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron, certify, report
+from maxmargin import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron, certify, leave_one_out, report
 from maxmargin.errors import InvalidInputError
 from tests.reporting.pages import MODELS, clouds, iris
 
@@ -192,25 +190,32 @@ def test_weighted_models_are_judged_with_their_weights():
 
 
 def test_leave_one_out_is_shown_if_it_was_run():
-    how = Enum("SettledBy", {"OUTSIDE": "It lies outside the margin.", "RETRAINED": "Retraining without it."})
     X, y = clouds(apart=1.0)
     model = LinearSVC().fit(X, y)
-    alpha = np.zeros(60)
-    alpha[model.support_] = np.abs(model.dual_coef_[0])
-    estimate = SimpleNamespace(
-        error=0.25, recall=0.8, precision=0.7, alpha=alpha, radius2=4.0,
-        xi=np.maximum(0, 1 - np.where(y == "yes", 1, -1) * model.decision_function(X)),
-    )  # fmt: skip
-    result = SimpleNamespace(
-        xi_alpha=estimate, error=0.1, n_retrained=int((alpha > 0).sum()), seconds=0.5, predictions=y,
-        settled_by=np.where(alpha > 0, how.RETRAINED, how.OUTSIDE),
-    )  # fmt: skip
+    result = leave_one_out(model, X, y)
     page = Reader(report(model, X, y, leave_one_out=result))
     assert page.broken == []
-    assert "Leave-one-out error: 10.00%" in page.text
-    assert "25.00%" in page.text
+    assert f"Leave-one-out error: {result.error:.2%}" in page.text
+    for how, count in result.counts().items():
+        assert f"{how} {count} " in page.text
+    assert f"{result.xi_alpha.error:.2%}" in page.text
     assert "the lemma" in page.text
     assert "Leave-one-out error" not in Reader(report(model, X, y)).text
+
+
+def test_leave_one_out_of_more_classes_has_an_estimate_for_each_problem():
+    X, y = iris()
+    model = SVC().fit(X, y)
+    page = Reader(report(model, X, y, leave_one_out=leave_one_out(model, X, y)))
+    table = page.text[page.text.index("ξα estimates") :]
+    assert all(name in table for name in ("setosa against versicolor", "versicolor against virginica"))
+
+
+def test_a_result_of_other_data_is_refused():
+    X, y = clouds(apart=1.0)
+    result = leave_one_out(LinearSVC(), X[:50], y[:50])
+    with pytest.raises(InvalidInputError, match="50 samples"):
+        report(LinearSVC().fit(X, y), X, y, leave_one_out=result)
 
 
 def test_the_certificate_of_a_ramp_says_what_it_is_about():

@@ -5,7 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from maxmargin.analysis.leave_one_out import XiAlpha
 from maxmargin.errors import InvalidInputError
+from maxmargin.estimators import LeaveOneOut, leave_one_out
 from maxmargin.plot.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Display, require_matplotlib
 from maxmargin.typing import Floats
 
@@ -43,13 +45,11 @@ class LeaveOneOutDisplay(Display):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from maxmargin import plot
-    >>> display = plot.LeaveOneOutDisplay(
-    ...     np.array([0.0, 0.3, 1.0]), np.array([0.0, 0.0, 1.5]), 1.0, np.array(["CORRECT", "CORRECT", "WRONG"])
-    ... ).plot()
-    >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
-    ('slack ξ', 'dual variable α')
+    >>> from maxmargin import LinearSVC, plot
+    >>> X, y = [[0.0], [1.1], [1.2], [2.9], [4.0], [1.5]], ["a", "a", "a", "b", "b", "b"]
+    >>> display = plot.LeaveOneOutDisplay.from_estimator(LinearSVC(C=1.0), X, y)
+    >>> display.is_error.tolist(), str(display.verdicts[4])
+    ([False, False, False, False, False, True], 'OUTSIDE')
     """
 
     alpha: Floats
@@ -59,7 +59,25 @@ class LeaveOneOutDisplay(Display):
     is_error: Any = None
 
     @classmethod
-    def from_result(cls, result: Any, y: Any, *, ax: Any = None, legend: bool = True) -> Self:
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None, legend: bool = True
+    ) -> Self:
+        """Leave one sample out after the other, exactly, and draw what settled each; two classes.
+
+        Parameters
+        ----------
+        estimator : LinearSVC, SVC or HardMarginSVC
+            Fitted or not: see `maxmargin.leave_one_out`, which is run.
+        X, y, sample_weight
+            As in `fit`.
+        ax, legend
+            As in `plot`.
+        """
+        require_matplotlib()
+        return cls.from_result(leave_one_out(estimator, X, y, sample_weight), y, ax=ax, legend=legend)
+
+    @classmethod
+    def from_result(cls, result: LeaveOneOut, y: Any, *, ax: Any = None, legend: bool = True) -> Self:
         """Draw the result of `leave_one_out` for two classes; y are the labels that it was given."""
         require_matplotlib()
         if isinstance(result.xi_alpha, tuple):
@@ -77,7 +95,7 @@ class LeaveOneOutDisplay(Display):
         ).plot(ax, legend=legend)
 
     @classmethod
-    def from_xi_alpha(cls, estimate: Any, *, ax: Any = None, legend: bool = True) -> Self:
+    def from_xi_alpha(cls, estimate: XiAlpha, *, ax: Any = None, legend: bool = True) -> Self:
         """Draw the verdicts of a ξα estimate, which retrains nothing."""
         require_matplotlib()
         verdicts = np.array([verdict.name for verdict in estimate.verdicts])

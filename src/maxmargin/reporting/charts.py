@@ -7,6 +7,7 @@ import numpy as np
 
 from maxmargin.analysis.margin_histogram import margin_histogram
 from maxmargin.core import Trace
+from maxmargin.estimators import LeaveOneOut
 from maxmargin.reporting.html import Html, figure, number
 from maxmargin.reporting.svg import Chart, legend, together
 from maxmargin.typing import Floats
@@ -111,9 +112,10 @@ def features_figure(names: Sequence[str], effects: Floats) -> Html:
     return chart.render(y_names=short)
 
 
-def verdicts_figure(result: Any, labels_wrong: Any) -> Html:
+def verdicts_figure(result: LeaveOneOut, is_error: Any) -> Html:
     """α against ξ of each sample of a leave-one-out result, with the lemma's line."""
     estimate = result.xi_alpha
+    assert not isinstance(estimate, tuple)
     alpha, xi = np.asarray(estimate.alpha), np.asarray(estimate.xi)
     most = float(alpha.max()) or 1.0
     chart = Chart(
@@ -139,7 +141,7 @@ def verdicts_figure(result: Any, labels_wrong: Any) -> Html:
         shape = ("circle", "square", "diamond", "triangle", "down")[k % 5]
         chart.marks(xi[mine][::step], alpha[mine][::step], shape, f"mark full k{k % 8}", 3.6)
         entries.append((shape, f"mark full k{k % 8}", f"{name.replace('_', ' ').lower()} ({number(len(mine))})"))
-    wrong = np.flatnonzero(labels_wrong)
+    wrong = np.flatnonzero(is_error)
     chart.marks(xi[wrong][::step], alpha[wrong][::step], "circle", "ring", 6.5)
     entries += [
         ("circle", "ring", f"leave-one-out error ({number(len(wrong))})"),

@@ -118,9 +118,6 @@ def left_out(subject: Subject) -> Section | None:
         (part.name, f"{e.error:.2%}", f"{e.recall:.2%}", f"{e.precision:.2%}")
         for part, e in list(zip(subject.parts, estimates, strict=True))[:MOST_PROBLEMS]
     ]
-    settled: dict[str, int] = {}
-    for how in result.settled_by:
-        settled[str(how)] = settled.get(str(how), 0) + 1
     wrong = np.asarray(result.predictions) != np.asarray(subject.estimator.classes_)[subject.labels]
     return section(
         "Leave-one-out", "leave-one-out",
@@ -131,7 +128,7 @@ def left_out(subject: Subject) -> Section | None:
             class_="verdict",
         ),
         table("What settled the labels", ("theorem, or retraining", "samples"),
-              [(words, number(count)) for words, count in settled.items()]),
+              [(str(how), number(count)) for how, count in result.counts().items()]),
         verdicts_figure(result, wrong) if len(estimates) == 1 else "",
         table("ξα estimates, without retraining (pessimistic, as a rule)",
               ("problem", "error at most", "recall at least", "precision at least"), rows),

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from maxmargin.estimators import LeaveOneOut
 from maxmargin.reporting.page import page
 from maxmargin.reporting.subject import Subject
 
@@ -17,7 +18,7 @@ def report(
     *,
     sample_weight: Any = None,
     feature_names: Any = None,
-    leave_one_out: Any = None,
+    leave_one_out: LeaveOneOut | None = None,
     title: str | None = None,
 ) -> Path | str:
     """Write one self-contained HTML page about a fitted model.

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from maxmargin.errors import InvalidInputError
+from maxmargin.estimators import LeaveOneOut
 from maxmargin.estimators.anatomy import Anatomy, anatomies
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.typing import Flags, Floats, Indices, Matrix
@@ -26,11 +27,11 @@ class Subject:
     parts: list[Anatomy]
     feature_names: list[str] | None
     is_wrong: Flags
-    leave_one_out: Any = None
+    leave_one_out: LeaveOneOut | None = None
 
     @classmethod
     def of(
-        cls, estimator: Any, X: Any, y: Any, sample_weight: Any, feature_names: Any, leave_one_out: Any
+        cls, estimator: Any, X: Any, y: Any, sample_weight: Any, feature_names: Any, leave_one_out: LeaveOneOut | None
     ) -> "Subject":
         """Gather everything; the cost is that of predicting the training set twice."""
         parts = anatomies(estimator, X, y, sample_weight)
@@ -39,6 +40,11 @@ class Subject:
         names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
         if names is not None and len(names) != rows.shape[1]:
             raise InvalidInputError(f"{rows.shape[1]} feature names are needed, got {len(names)}.")
+        if leave_one_out is not None and len(leave_one_out.predictions) != len(y):
+            raise InvalidInputError(
+                f"leave_one_out must be a result of these {len(y)} samples, got one of "
+                f"{len(leave_one_out.predictions)} samples."
+            )
         return cls(
             estimator=estimator,
             X=rows,
