@@ -122,7 +122,7 @@ def left_out(subject: Subject) -> Section | None:
     return section(
         "Leave-one-out", "leave-one-out",
         paragraph(
-            f"Leave-one-out error: {result.error:.2%}: of each sample's label by the machine that never saw it. "
+            f"Leave-one-out error: {result.error:.2%}. Each label comes from the machine that never saw its sample. "
             f"{number(int(result.n_retrained))} of {number(subject.n)} samples needed retraining; {number(result.seconds, 3)} s "
             "in all.",
             class_="verdict",
