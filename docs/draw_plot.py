@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_moons
 
-from maxmargin import SVC, LinearSVC, PegasosSVC, Regularization, plot
+from maxmargin import SVC, LinearSVC, PegasosSVC, Regularization, l1_path, plot
 
 FOLDER = Path(__file__).parent
 
@@ -36,6 +36,8 @@ def main() -> None:
     label = np.where(big @ rng.standard_normal(20) + 2.0 * rng.standard_normal(4000) > 0, 1, 0)
     slow = PegasosSVC(C=Regularization.pegasos(1e-3), tol=1e-3).fit(big, label)
     save(plot.GapDisplay.from_estimator(slow), "gap")
+    few = np.where(big[:150] @ np.r_[2.0, -1.5, 1.0, 0.7, np.zeros(16)] + rng.standard_normal(150) > 0, 1, 0)
+    save(plot.L1PathDisplay.from_path(l1_path(big[:150], few, Cs=40), n_named=4), "l1_path")
     save(plot.LeaveOneOutDisplay.from_estimator(LinearSVC(C=0.05), X, y), "leave_one_out")
     save(plot.MarginsDisplay.from_estimator(slow, big, label), "margins")
 

@@ -2,17 +2,16 @@
 
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, SettledBy, certify, leave_one_out, plot
+from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, SettledBy, certify, l1_path, leave_one_out, plot
 from maxmargin.analysis.leave_one_out.xi_alpha import Verdict
 from maxmargin.core import loss_from_name
-from maxmargin.core.certificate import INSIDE, ON, OUTSIDE
+from maxmargin.core.certificate import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError, MissingExtraError
 from maxmargin.plot.leave_one_out import VERDICTS
 from maxmargin.plot.style import GROUPS
@@ -251,16 +250,29 @@ def test_several_problems_are_drawn_one_at_a_time(clouds, axes):
 
 
 def test_the_path_draws_each_feature_and_names_the_first(axes):
-    coef = np.array([[0.0, 0.0, 0.0], [0.0, 0.5, 0.0], [-0.1, 0.9, 0.2]])
-    path = SimpleNamespace(Cs=np.array([0.1, 1.0, 10.0]), coef=coef, entry_order=np.array([1, 2, 0]))
-    display = plot.L1PathDisplay.from_path(path, feature_names=["a", "b", "c"], n_named=2, ax=axes)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 5))
+    path = l1_path(X, X @ [2.0, -1.0, 0.5, 0.0, 0.0] + 0.3 * rng.standard_normal(80) > 0, Cs=8)
+    display = plot.L1PathDisplay.from_path(path, feature_names=list("abcde"), n_named=2, ax=axes)
+    first, second = path.entry_order[:2]
     drawn = {line.get_label(): line.get_ydata() for line in axes.lines}
-    np.testing.assert_array_equal(drawn["b"], coef[:, 1])
-    np.testing.assert_array_equal(drawn["c"], coef[:, 2])
-    assert "1 more features" in labels_of(axes)
+    np.testing.assert_array_equal(drawn["abcde"[first]], path.coef[:, first])
+    np.testing.assert_array_equal(drawn["abcde"[second]], path.coef[:, second])
+    assert f"{len(path.entry_order) - 2} more features" in labels_of(axes)
     assert (display.ax_.get_xscale(), display.ax_.get_xlabel()) == ("log", "C")
-    with pytest.raises(InvalidInputError, match="3 feature names"):
+    with pytest.raises(InvalidInputError, match="5 feature names"):
         plot.L1PathDisplay.from_path(path, feature_names=["a"])
+
+
+def test_the_outliers_of_a_ramp_are_drawn_as_left_out(clouds, axes):
+    X, y = clouds
+    model = LinearSVC(loss="ramp").fit(X, y)
+    display = plot.DecisionBoundaryDisplay.from_estimator(model, X, y, ax=axes, grid_resolution=20)
+    assert len(model.outliers_) > 0
+    np.testing.assert_array_equal(np.flatnonzero(display.groups == ABSENT), np.sort(model.outliers_))
+    assert GROUPS[ABSENT].label in labels_of(axes)
+    margins = plot.MarginsDisplay.from_estimator(model, X, y)
+    assert margins.histogram.wrong.sum() == (model.predict(X) != y).sum()
 
 
 # -- all of them -------------------------------------------------------------------------------------------------

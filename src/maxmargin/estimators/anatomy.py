@@ -1,7 +1,7 @@
 """What a fitted classifier makes of each training sample: the numbers that pictures and reports are made of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -36,6 +36,8 @@ class Anatomy:
         Dual variables; of a perceptron η × its mistakes. A stream keeps none.
     problem, candidate, certificate
         What was solved, the model as it is stored, and its proof, recomputed here; None where nothing is minimised.
+    outliers : index array
+        The samples that the last convex step of the ramp loss leaves out: they have no cost in `problem`.
     """
 
     positive: str
@@ -47,6 +49,7 @@ class Anatomy:
     problem: Problem | None = None
     candidate: Candidate | None = None
     certificate: Certificate | None = None
+    outliers: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
     @property
     def name(self) -> str:
@@ -65,8 +68,8 @@ class Anatomy:
 
     @property
     def present(self) -> Indices:
-        """The samples that count."""
-        return np.arange(len(self.y)) if self.problem is None else self.problem.present
+        """The samples that count, outliers included."""
+        return np.arange(len(self.y)) if self.problem is None else np.union1d(self.problem.present, self.outliers)
 
     @property
     def groups(self) -> Indices | None:
@@ -95,24 +98,32 @@ def anatomies(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list
         return _without_objective(estimator, X, y)
     problems = stored_problems(estimator, X, y, sample_weight)
     names = _names(estimator.classes_, one_vs_one=isinstance(estimator, KernelClassifier))
-    found = []
+    found: list[Anatomy] = []
     with one_blas_thread():
         for (problem, candidate), (positive, negative) in zip(problems, names, strict=True):
             f = problem.decision(candidate.w)
+            rows = problem.row(np.arange(problem.n))
             found.append(
                 Anatomy(
                     positive=positive,
                     negative=negative,
-                    rows=problem.row(np.arange(problem.n)),
+                    rows=rows,
                     y=problem.y,
                     F=f + candidate.b,
                     alpha=candidate.beta * problem.y + 0.0,  # no −0
                     problem=problem,
                     candidate=candidate,
                     certificate=_certify(problem, candidate, f),
+                    outliers=np.flatnonzero(np.isin(rows, _outliers(estimator, len(found)))),
                 )
             )
     return found
+
+
+def _outliers(estimator: Any, k: int) -> Any:
+    """The training rows that the k-th problem's last convex step leaves out; none but for the ramp loss."""
+    outliers = getattr(estimator, "outliers_", ())
+    return outliers[k] if isinstance(outliers, tuple) and outliers else outliers
 
 
 def _without_objective(estimator: Any, X: Any, y: Any) -> list[Anatomy]:

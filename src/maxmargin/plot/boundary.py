@@ -27,8 +27,9 @@ class DecisionBoundaryDisplay(Display):
     """The line F(x) = 0, the margin −1 ≤ F(x) ≤ 1 around it, and the samples.
 
     A sample's mark tells its class, its area its dual variable α, its colour the group of complementary slackness: outside the
-    margin (α = 0), on it (0 < α < c), inside it or wrong (α = c). A cross marks a training error. Of more than two classes the
-    regions are drawn, and of each sample the largest α and the innermost group of all problems.
+    margin (α = 0), on it (0 < α < c), inside it or wrong (α = c). Samples without weight, and a ramp's outliers, cost nothing
+    and are grey. A cross marks a training error. Of more than two classes the regions are drawn, and of each sample the largest α
+    and the innermost group of all problems.
 
     Parameters
     ----------
@@ -183,7 +184,7 @@ class DecisionBoundaryDisplay(Display):
                 mine = mine[np.argsort(-area[mine], kind="stable")]  # small marks stay on top
                 ax.scatter(
                     *self.X[mine].T, s=area[mine], marker=MARKERS[c % len(MARKERS)], facecolor=look.face,
-                    edgecolor=look.edge, linewidth=0.8, alpha=0.9, zorder=2 + k,
+                    edgecolor=look.edge, linewidth=0.8, alpha=0.9, zorder=2 + k % ABSENT,
                 )  # fmt: skip
         for c, name in enumerate(self.classes):
             marker = MARKERS[c % len(MARKERS)]
@@ -192,7 +193,7 @@ class DecisionBoundaryDisplay(Display):
             for k, look in looks.items():
                 if (groups == k).any():
                     ax.plot([], [], ls="", marker="h", ms=7, mfc=look.face, mec=look.edge, mew=0.8, label=look.label)
-        wrong = np.flatnonzero(self.is_wrong & (groups != ABSENT))
+        wrong = np.flatnonzero(self.is_wrong)
         if len(wrong):
             ax.scatter(
                 *self.X[wrong].T, s=34, marker="x", color="black", linewidth=1.3, zorder=6, label="training error"

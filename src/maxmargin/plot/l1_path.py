@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from maxmargin.errors import InvalidInputError
+from maxmargin.estimators import L1Path
 from maxmargin.plot.style import CURVES, LINES, Display, require_matplotlib
 from maxmargin.typing import Floats, Indices
 
@@ -28,12 +29,11 @@ class L1PathDisplay(Display):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from maxmargin import plot
-    >>> Cs, coef = np.array([0.1, 1.0, 10.0]), np.array([[0.0, 0.0], [0.5, 0.0], [0.8, -0.2]])
-    >>> display = plot.L1PathDisplay(Cs, coef, np.array([0, 1]), ["income", "age"]).plot()
-    >>> display.ax_.get_xscale(), len(display.ax_.lines)
-    ('log', 3)
+    >>> from maxmargin import l1_path, plot
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.5], [3.0, 3.0]], [0, 0, 1, 1]
+    >>> display = plot.L1PathDisplay.from_path(l1_path(X, y, Cs=[0.2, 0.3, 10.0]), feature_names=["income", "age"])
+    >>> display.names[0], display.ax_.get_xscale()
+    ('income', 'log')
     """
 
     Cs: Floats
@@ -44,7 +44,7 @@ class L1PathDisplay(Display):
     @classmethod
     def from_path(
         cls,
-        path: Any,
+        path: L1Path,
         *,
         feature_names: Sequence[str] | None = None,
         n_named: int = 6,

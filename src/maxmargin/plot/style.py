@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple, Self
 
-from maxmargin.core.certificate import INSIDE, ON, OUTSIDE
+from maxmargin.core.certificate import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import MissingExtraError
 
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (
@@ -32,6 +32,7 @@ GROUPS = {
     OUTSIDE: Look("α = 0: outside the margin", "white", GREY),
     ON: Look("0 < α < c: on the margin", BLUE, BLACK),
     INSIDE: Look("α = c: inside it or wrong", ORANGE, BLACK),
+    ABSENT: Look("c = 0: left out", "0.85", "0.6"),
 }
 """The groups of complementary slackness: hollow, dark and light, so that grey print keeps them apart."""
 
