@@ -201,7 +201,8 @@ def test_a_tighter_tolerance_never_raises_the_gap(solver, data):
     tols = [tol for tol in (0.5, 1e-1, 1e-2, 1e-3, TOL, 1e-8) if tol >= solver.accuracy]
     gaps = [certify(p, solve(p, solver, tol=tol)).relative_gap for tol in tols]
     gaps = [max(gap, 1e-12) for gap in gaps]  # below that rounding throws the dice
-    assert gaps == sorted(gaps, reverse=True)
+    for tighter, gap, last in zip(tols[1:], gaps[1:], gaps, strict=False):
+        assert gap <= max(tighter, last)  # a lucky end for a loose tolerance binds no other
 
 
 @every_solver

@@ -17,7 +17,7 @@ OWN_PARAMETERS = [
     ({"C": -1.0}, "C = -1.0 where a number > 0 is wanted"),
     ({"C": np.nan}, "C = nan"),
     ({"C": "large"}, "C = 'large'"),
-    ({"loss": "log"}, r"loss must be one of \('hinge', 'squared_hinge'\), got 'log'"),
+    ({"loss": "log"}, r"loss must be one of \('hinge', 'squared_hinge', 'ramp'\), got 'log'"),
     ({"class_weight": {0: -1.0}}, "class_weight must be positive for every class"),
     ({"warm_start": 1}, "warm_start must be True or False, got 1"),
     ({"shrinking": "yes"}, "shrinking must be True or False, got 'yes'"),

@@ -61,9 +61,10 @@ class Watch:
         self._watchers, self._tol, self._lock = watchers, tol, threading.Lock()
 
     def solve(
-        self, k: int, problem: Problem, solver: Any, train: Callable[..., Solution] = solve, **settings: Any
+        self, k: int, problem: Problem, solver: Any, train: Callable[..., Solution] | None = None, **settings: Any
     ) -> Solution:
-        """Solve problem k of the fit; without watchers this is `train` and nothing else."""
+        """Solve problem k of the fit; without watchers this is `train` (by default the driver's `solve`) and nothing else."""
+        train = solve if train is None else train
         if not self._watchers:
             return train(problem, solver, tol=self._tol, **settings)
         digits = Digits(self._tol)

@@ -9,15 +9,15 @@ import numpy as np
 from maxmargin.core import Problem, Ramp, Solution
 from maxmargin.core.ramp import convex_step
 from maxmargin.errors import InvalidInputError
-from maxmargin.solvers import Auto, RampSolution, Solver, solve, solve_ramp, solve_ramp_exactly, solver_from_name
+from maxmargin.solvers import Auto, RampSolution, Solver, solve_ramp, solve_ramp_exactly, solver_from_name
 from maxmargin.typing import Indices
 
 LOSSES = ("hinge", "squared_hinge", "ramp")
 EXACT = "exact"
 
 
-def trainer(loss: str, solver: Any, n_starts: Any, seed: int) -> Callable[..., Solution]:
-    """What trains one problem, called as `solve` is."""
+def trainer(loss: str, solver: Any, n_starts: Any, seed: int) -> Callable[..., Solution] | None:
+    """What trains one problem, called as `solve` is; None is `solve` itself."""
     if not isinstance(n_starts, int | np.integer) or isinstance(n_starts, bool) or n_starts < 1:
         raise InvalidInputError(f"n_starts must be an integer ≥ 1, got {n_starts!r}.")
     is_exact = isinstance(solver, str) and solver == EXACT
@@ -27,7 +27,7 @@ def trainer(loss: str, solver: Any, n_starts: Any, seed: int) -> Callable[..., S
             raise InvalidInputError(
                 f"{asked} is for loss='ramp'; the loss {loss!r} is convex and has no other optimum."
             )
-        return solve
+        return None
     return partial(_exactly, seed=seed) if is_exact else partial(solve_ramp, starts=int(n_starts), seed=seed)
 
 

@@ -44,7 +44,7 @@ class Goal(NamedTuple):
 
 
 class Retrainer(ABC):
-    """Leaves samples out of one problem."""
+    """Leaves samples out of one problem, `batch` of them at a time: never more or fewer, as the bits could depend on it."""
 
     batch: int = 1
 
