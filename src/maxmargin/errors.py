@@ -5,6 +5,7 @@
     Exception
      └── MaxMarginError                          catch this to catch them all
           ├── InvalidInputError (ValueError)      data or parameters that cannot be used
+          │    └── ModelFileError (ValueError)     a model file that is damaged, or none
           ├── NotSupportedError (ValueError)      a combination that nobody here can solve
           ├── NotSeparableError (ValueError)      hard margin on data that no hyperplane separates
           ├── UndecidedError (ArithmeticError)    too close to call at the precision of the arithmetic
@@ -24,6 +25,23 @@ class MaxMarginError(Exception):
 
 class InvalidInputError(MaxMarginError, ValueError):
     """Data or parameters that cannot be used; the message says what came, what was wanted, what to do."""
+
+
+class ModelFileError(InvalidInputError):
+    """A model file that is damaged or contradicts itself, or no model file at all.
+
+    Attributes
+    ----------
+    part : str
+        The name of the damaged part: a member of the archive, a field, a line.
+    """
+
+    def __init__(self, message: str, part: str = "") -> None:
+        super().__init__(message)
+        self.part = part
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.args[0], self.part)
 
 
 class NotSupportedError(MaxMarginError, ValueError):

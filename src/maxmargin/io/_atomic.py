@@ -1,0 +1,60 @@
+"""Files that are written whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from maxmargin.errors import InvalidInputError
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file to write to that takes the place of `path` when all is written; on any error what was there stays.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "a.txt"
+    ...     with replacing(path) as file:
+    ...         _ = file.write(b"all of it")
+    ...     path.read_bytes()
+    b'all of it'
+    """
+    target = Path(os.fsdecode(path))
+    try:
+        # beside the target: os.replace does not cross file systems
+        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise cannot_write(target, error) from error
+    try:
+        with os.fdopen(descriptor, "w+b") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, _mode_of(target))
+        os.replace(name, target)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(name)
+        if isinstance(error, OSError):
+            raise cannot_write(target, error) from error
+        raise
+
+
+def cannot_write(path: Any, error: OSError) -> InvalidInputError:
+    """The error of a file that cannot be written."""
+    return InvalidInputError(f"Cannot write {str(path)!r}: {error.strerror or error}. Choose another place.")
+
+
+def _mode_of(target: Path) -> int:
+    """The permissions of the file to be replaced, else those of any new file."""
+    with suppress(OSError):
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
