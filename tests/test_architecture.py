@@ -11,6 +11,7 @@ ROOT = Path(maxmargin.__file__).parent
 LAYERS = (  # each may import from those below it and from itself
     ("cli",),
     ("plot", "reporting"),
+    ("io",),
     ("bounds",),
     ("estimators",),
     ("analysis",),
@@ -76,6 +77,8 @@ def violations(inside, source):
             bad.append(module)
         if outside == "clarabel" and inside != Path("solvers/cone.py"):
             bad.append(module)
+        if outside in ("onnx", "pyarrow") and own != "io":
+            bad.append(module)
         if outside in ("rich", "typer") and own != "cli" and (outside, inside) != ("rich", DISPLAY):
             bad.append(module)
     return bad
@@ -103,6 +106,9 @@ def test_each_file_keeps_to_its_layer(inside):
         ("estimators/base.py", "import rich"),
         ("reporting/page.py", "import matplotlib"),
         ("reporting/page.py", "from maxmargin.plot import GapDisplay"),
+        ("estimators/base.py", "import onnx"),
+        ("estimators/base.py", "from maxmargin.io import save"),
+        ("bounds.py", "from maxmargin.io import save"),
         ("estimators/display.py", "import typer"),
     ],
 )
@@ -117,6 +123,8 @@ def test_a_forbidden_import_is_noticed(inside, source):
         ("_loops/jit.py", "import numba"),
         ("estimators/display.py", "from rich.progress import Progress"),
         ("estimators/base.py", "from sklearn.base import BaseEstimator"),
+        ("io/_onnx.py", "import onnx"),
+        ("io/_machine.py", "from maxmargin.estimators import SVC"),
         ("estimators/base.py", "from maxmargin.core import Problem"),
         ("core/problem.py", "from maxmargin.core.losses import Hinge"),
     ],

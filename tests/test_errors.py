@@ -20,6 +20,7 @@ BUILTINS = {
     "UndecidedError": ArithmeticError,
     "MemoryBudgetError": MemoryError,
     "MissingExtraError": ImportError,
+    "ModelFileError": ValueError,
 }
 
 

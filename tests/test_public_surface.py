@@ -21,6 +21,8 @@ HEAVY = (
     "polars",
     "joblib",
     "llvmlite",
+    "onnx",
+    "pyarrow",
 )
 
 

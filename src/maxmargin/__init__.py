@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from maxmargin import bounds, errors, kernels, plot
+    from maxmargin import bounds, errors, io, kernels, plot
     from maxmargin.analysis.witness import NotSeparable, Separable, Undecided
     from maxmargin.core import Certificate, Halfspace, Problem, Regularization, Status
     from maxmargin.errors import (
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         MaxMarginError,
         MemoryBudgetError,
         MissingExtraError,
+        ModelFileError,
         NotSeparableError,
         NotSupportedError,
         UndecidedError,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         separability,
         xi_alpha,
     )
+    from maxmargin.io import export, load, save
     from maxmargin.reporting import report
 
 _HOME = {
@@ -73,9 +75,13 @@ _HOME = {
     "UndecidedError": "errors",
     "MemoryBudgetError": "errors",
     "MissingExtraError": "errors",
+    "ModelFileError": "errors",
+    "export": "io",
+    "load": "io",
+    "save": "io",
     "report": "reporting",
 }
-_MODULES = ("bounds", "errors", "kernels", "plot")
+_MODULES = ("bounds", "errors", "io", "kernels", "plot")
 
 __all__ = [
     "Certificate",
@@ -90,6 +96,7 @@ __all__ = [
     "MaxMarginError",
     "MemoryBudgetError",
     "MissingExtraError",
+    "ModelFileError",
     "NotSeparable",
     "NotSeparableError",
     "NotSupportedError",
@@ -106,12 +113,16 @@ __all__ = [
     "bounds",
     "certify",
     "errors",
+    "export",
+    "io",
     "kernels",
     "leave_one_out",
     "l1_min_c",
     "l1_path",
+    "load",
     "plot",
     "report",
+    "save",
     "separability",
     "xi_alpha",
 ]

@@ -1,2 +1,15 @@
-"""Model files and data files."""
-from maxmargin.io._model_file import save, read_model
+"""Model files and data files: what comes from a file is data, checked before it is used.
+
+========================  =======================================================
+`save`, `load`            model files; `load` reads LIBSVM's and SVM-light's, too
+`export`                  models for LIBSVM, SVM-light, ONNX
+`read_data`               samples and labels: svmlight, CSV, Parquet, npz
+========================  =======================================================
+"""
+
+from maxmargin.io._data import read_data
+from maxmargin.io._formats import FORMATS, export, load
+from maxmargin.io._model_file import save
+from maxmargin.io._table import Data
+
+__all__ = ["Data", "FORMATS", "export", "load", "read_data", "save"]

@@ -39,7 +39,9 @@ class Output:
             return
         fixed = np.array([text if isinstance(text, str) else None for text in texts])
         if fixed.dtype.kind != "U" or fixed.tolist() != texts.tolist():
-            raise NotSupportedError(f"{name} holds Python objects that are no plain texts; a file cannot hold {texts!r}.")
+            raise NotSupportedError(
+                f"{name} holds Python objects that are no plain texts; a file cannot hold {texts!r}."
+            )
         self.values[name] = {"type": "object"}
         self.arrays[name] = fixed
 
@@ -88,7 +90,9 @@ class Input:
         array = read_array(self._archive, name, self._arrays.pop(name))
         if array.dtype.str[1:] not in kinds and array.dtype.kind not in kinds:
             raise wrong(name, f"dtype {array.dtype} where {' or '.join(kinds)} is wanted")
-        if len(array.shape) != len(shape) or any(b is not None and a != b for a, b in zip(array.shape, shape, strict=True)):
+        if len(array.shape) != len(shape) or any(
+            b is not None and a != b for a, b in zip(array.shape, shape, strict=True)
+        ):
             raise wrong(name, f"shape {array.shape} where {shape} is wanted (None: any length)")
         return array
 
@@ -96,7 +100,9 @@ class Input:
         """A float64 array of finite numbers ≥ low."""
         array = self.array(name, ("f8",), shape)
         if not np.isfinite(array).all() or (array < low).any():
-            raise wrong(name, "a value is not finite" if low == -math.inf else f"a value is not finite or below {low:g}")
+            raise wrong(
+                name, "a value is not finite" if low == -math.inf else f"a value is not finite or below {low:g}"
+            )
         return array
 
     def indices(self, name: str, dtype: str, shape: tuple[int | None, ...], stop: int) -> Array:

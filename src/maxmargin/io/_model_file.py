@@ -131,7 +131,9 @@ def read_model(file: IO[bytes], size: int) -> Any:
     Input.check_members(archive, arrays)
     kind = KINDS.get(header["estimator"])
     if kind is None:
-        raise ModelFileError(f"The model file holds {header['estimator']!r}, not one of {', '.join(KINDS)}.", "estimator")
+        raise ModelFileError(
+            f"The model file holds {header['estimator']!r}, not one of {', '.join(KINDS)}.", "estimator"
+        )
     model = kind.type(**decode_parameters(kind.type, header["parameters"]))
     fields = Input(archive, fitted, arrays)
     kind.read(model, fields)
@@ -155,7 +157,8 @@ def _header(archive: Archive) -> dict[str, Any]:
         raise ModelFileError(f"The model file is damaged at 'version': {version!r}.", "version")
     if version > VERSION:
         raise ModelFileError(
-            f"The model file has version {version}, this maxmargin reads up to {VERSION}. Install a newer maxmargin.", "version"
+            f"The model file has version {version}, this maxmargin reads up to {VERSION}. Install a newer maxmargin.",
+            "version",
         )
     wanted = {"format": str, "version": int, "written_by": str, "estimator": str, "parameters": dict, "fitted": dict}
     for name, kind in {**wanted, "arrays": dict}.items():

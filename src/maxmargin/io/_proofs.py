@@ -34,7 +34,9 @@ def write_proofs(model: Any, out: Output) -> None:
     if isinstance(model.certificate_, PerProblem):
         out.values["worst"] = next(k for k, c in enumerate(certificates) if c is model.certificate_.worst)
     out.arrays["trace_lengths"] = np.array([len(trace) for trace in traces], dtype=np.int64)
-    out.arrays["trace"] = np.array([list(point) for trace in traces for point in trace], dtype=np.float64).reshape(-1, 5)
+    out.arrays["trace"] = np.array([list(point) for trace in traces for point in trace], dtype=np.float64).reshape(
+        -1, 5
+    )
 
 
 def read_proofs(model: Any, fields: Input, n_problems: int) -> None:
@@ -88,4 +90,9 @@ def _certificate(said: Any) -> Certificate:
     may_be_nan = ("margin", "distance")
     if any(math.isnan(value) for name, value in numbers.items() if name not in may_be_nan):
         raise wrong("certificate", "a number of it is NaN")
-    return Certificate(**numbers, groups=Groups(*groups), **{name: said[name] for name in FLAGS})
+    return Certificate(
+        groups=Groups(*groups),
+        convex=said["convex"],
+        assumed_psd=said["assumed_psd"],
+        **numbers,  # type: ignore[arg-type]
+    )

@@ -8,7 +8,7 @@ import numpy as np
 
 from maxmargin.analysis.bounds import perceptron_updates
 from maxmargin.errors import InvalidInputError
-from maxmargin.io._fields import Array, Input, Output, wrong
+from maxmargin.io._fields import Input, Output, wrong
 from maxmargin.io._proofs import read_proofs, write_proofs
 from maxmargin.io._state_common import Sizes, read_common, read_support, write_common
 from maxmargin.io._values import decode_float, decode_kernel, encode_float, encode_kernel
@@ -97,7 +97,8 @@ def write_perceptron(model: Any, out: Output) -> None:
     out.arrays["mistake_lengths"] = np.array([len(sequence) for sequence in mistakes], dtype=np.int64)
     out.arrays["mistakes"] = np.concatenate(mistakes).astype(np.int64)
     out.values["mistake_bound"] = [
-        None if bound is None else {key: encode_float(bound.inputs[key]) for key in ("rho", "gamma")} for bound in bounds
+        None if bound is None else {key: encode_float(bound.inputs[key]) for key in ("rho", "gamma")}
+        for bound in bounds
     ]
     if model._votes is not None:
         out.arrays["vote_signs"] = np.concatenate([signs for _, signs, _ in model._votes])
@@ -191,5 +192,5 @@ def _count(model: Any) -> int:
     return len(model.support_)
 
 
-def _each(value: Any) -> tuple[Array, ...]:
+def _each(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)

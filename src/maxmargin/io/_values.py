@@ -1,10 +1,10 @@
 """Parameters as JSON and back: plain values as they are, everything else as an object that names its type.
 
-    {"type": "float", "value": "inf"}                                       what JSON has no number for
-    {"type": "regularization", "spelling": "mean", "value": 2.0}
-    {"type": "kernel", "name": "rbf", "gamma": 0.5}
-    {"type": "solver", "name": "smo", "seed": 0, …}
-    {"type": "class_weight", "weights": [["spam", 2.0], ["ham", 1.0]]}
+{"type": "float", "value": "inf"}                                       what JSON has no number for
+{"type": "regularization", "spelling": "mean", "value": 2.0}
+{"type": "kernel", "name": "rbf", "gamma": 0.5}
+{"type": "solver", "name": "smo", "seed": 0, …}
+{"type": "class_weight", "weights": [["spam", 2.0], ["ham", 1.0]]}
 """
 
 import json
@@ -106,7 +106,9 @@ def decode(name: str, value: Any) -> Any:
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, ModelFileError):
             raise
-        raise _wrong(name, str(error) if isinstance(error, InvalidInputError) else f"{value!r} cannot be read") from error
+        raise _wrong(
+            name, str(error) if isinstance(error, InvalidInputError) else f"{value!r} cannot be read"
+        ) from error
     raise _wrong(name, f"of unknown type {value.get('type')!r}")
 
 

@@ -1,0 +1,70 @@
+"""svmlight and LIBSVM data: ``label index:value …``, indices from 1 on (from 0 on where a 0 appears).
+
+scikit-learn reads it; what it makes is checked, and where it gives up the line at fault is looked for.
+"""
+
+import re
+from typing import IO, Any
+
+import numpy as np
+
+from maxmargin.errors import InvalidInputError
+from maxmargin.io._table import Ready, tidy_labels
+from maxmargin.io._text import LARGEST_INDEX, LONGEST_LINE, feature_count, shown
+
+NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?"
+LABEL = re.compile(NUMBER)
+ENTRY = re.compile(rb"(?:[0-9]{1,10}|qid):" + NUMBER)
+
+
+def looks_like_svmlight(start: bytes) -> bool:
+    """Whether the first line with content is a label and entries."""
+    for line in start.split(b"\n"):
+        tokens = line.partition(b"#")[0].split()
+        if tokens:
+            return len(tokens) > 1 and bool(LABEL.fullmatch(tokens[0])) and bool(ENTRY.fullmatch(tokens[1]))
+    return False
+
+
+def read_svmlight(file: IO[bytes], n_features: int | None) -> Ready:
+    """The samples as CSR, the labels as numbers."""
+    n_entries = _check_lines(file)
+    from sklearn.datasets import load_svmlight_file
+
+    file.seek(0)
+    try:
+        X, y = load_svmlight_file(file, dtype=np.float64, zero_based="auto")
+    except (ValueError, OverflowError, IndexError) as error:
+        raise InvalidInputError(f"it is no svmlight file ({error}).") from error
+    d = feature_count(X.shape[1], n_entries, n_features, InvalidInputError)
+    X.resize((X.shape[0], d))
+    return Ready(X, tidy_labels(y))
+
+
+def _check_lines(file: IO[bytes]) -> int:
+    """Refuse a line that is none of the format's, before anything is stored; how many entries there are."""
+    n_entries, n_samples, number = 0, 0, 0
+    while line := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise InvalidInputError(f"line {number} is longer than {LONGEST_LINE} bytes: no svmlight file.")
+        tokens: list[Any] = line.partition(b"#")[0].split()
+        if not tokens:
+            continue
+        n_samples += 1
+        if not LABEL.fullmatch(tokens[0]):
+            raise InvalidInputError(f"line {number}: {shown(tokens[0])} is no label; svmlight's are single numbers.")
+        last = -1
+        for token in tokens[1:]:
+            if not ENTRY.fullmatch(token):
+                raise InvalidInputError(f"line {number}: {shown(token)} where index:value is wanted.")
+            if token.startswith(b"qid"):
+                continue
+            index = int(token.partition(b":")[0])
+            if not last < index <= LARGEST_INDEX:
+                raise InvalidInputError(f"line {number}: index {index} follows {last}; indices must rise.")
+            last = index
+            n_entries += 1
+    if n_samples == 0:
+        raise InvalidInputError("there are no samples in it.")
+    return n_entries
