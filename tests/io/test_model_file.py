@@ -217,7 +217,7 @@ def test_the_file_is_an_ordinary_zip_of_ordinary_arrays(tmp_path):
 def test_the_ten_lines_of_the_documentation_predict_the_same(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "model_files.md").read_text(encoding="utf-8")
     code = page.partition("```python\n# ten lines")[2].partition("```")[0].partition("\n")[2]
-    assert len(code.strip().splitlines()) == 10
+    assert len([line for line in code.splitlines() if line]) == 10
     fitted = model("svc_rbf")
     save(fitted, tmp_path / "model.maxmargin")
     X = new_samples(fitted)

@@ -1,7 +1,7 @@
 """Files that are written whole or not at all."""
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,10 +25,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     ...     path.read_bytes()
     b'all of it'
     """
-    target = Path(os.fsdecode(path))
+    target = Path(os.path.realpath(os.fsdecode(path)))
+    # beside the target, because os.replace does not cross file systems
+    name = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        # beside the target: os.replace does not cross file systems
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     except OSError as error:
         raise cannot_write(target, error) from error
     try:
@@ -36,7 +37,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, _mode_of(target))
+        with suppress(OSError):  # a new file has the permissions of any new file
+            os.chmod(name, target.stat().st_mode & 0o777)
         os.replace(name, target)
     except BaseException as error:
         with suppress(OSError):
@@ -49,12 +51,3 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 def cannot_write(path: Any, error: OSError) -> InvalidInputError:
     """The error of a file that cannot be written."""
     return InvalidInputError(f"Cannot write {str(path)!r}: {error.strerror or error}. Choose another place.")
-
-
-def _mode_of(target: Path) -> int:
-    """The permissions of the file to be replaced, else those of any new file."""
-    with suppress(OSError):
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

@@ -4,7 +4,7 @@ scikit-learn reads it; what it makes is checked, and where it gives up the line 
 """
 
 import re
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -28,31 +28,28 @@ def looks_like_svmlight(start: bytes) -> bool:
 
 def read_svmlight(file: IO[bytes], n_features: int | None) -> Ready:
     """The samples as CSR, the labels as numbers."""
-    n_entries = _check_lines(file)
     from sklearn.datasets import load_svmlight_file
 
-    file.seek(0)
     try:
         X, y = load_svmlight_file(file, dtype=np.float64, zero_based="auto")
-    except (ValueError, OverflowError, IndexError) as error:
+    except (ValueError, OverflowError) as error:
+        file.seek(0)
+        _find_fault(file)
         raise InvalidInputError(f"it is no svmlight file ({error}).") from error
-    d = feature_count(X.shape[1], n_entries, n_features, InvalidInputError)
+    if X.shape[0] == 0:
+        raise InvalidInputError("there are no samples in it.")
+    d = feature_count(X.shape[1], X.nnz, n_features, InvalidInputError)
     X.resize((X.shape[0], d))
     return Ready(X, tidy_labels(y))
 
 
-def _check_lines(file: IO[bytes]) -> int:
-    """Refuse a line that is none of the format's, before anything is stored; how many entries there are."""
-    n_entries, n_samples, number = 0, 0, 0
-    while line := file.readline(LONGEST_LINE + 1):
+def _find_fault(file: IO[bytes]) -> None:
+    """Raise for the first line that is none of the format's."""
+    number = 0
+    while line := file.readline(LONGEST_LINE):
         number += 1
-        if len(line) > LONGEST_LINE:
-            raise InvalidInputError(f"line {number} is longer than {LONGEST_LINE} bytes: no svmlight file.")
-        tokens: list[Any] = line.partition(b"#")[0].split()
-        if not tokens:
-            continue
-        n_samples += 1
-        if not LABEL.fullmatch(tokens[0]):
+        tokens = line.partition(b"#")[0].split()
+        if tokens and not LABEL.fullmatch(tokens[0]):
             raise InvalidInputError(f"line {number}: {shown(tokens[0])} is no label; svmlight's are single numbers.")
         last = -1
         for token in tokens[1:]:
@@ -64,7 +61,3 @@ def _check_lines(file: IO[bytes]) -> int:
             if not last < index <= LARGEST_INDEX:
                 raise InvalidInputError(f"line {number}: index {index} follows {last}; indices must rise.")
             last = index
-            n_entries += 1
-    if n_samples == 0:
-        raise InvalidInputError("there are no samples in it.")
-    return n_entries

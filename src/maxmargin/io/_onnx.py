@@ -1,8 +1,8 @@
 """ONNX export: plain operators in float64, so that onnxruntime decides as we do.
 
-ONNX has an operator for support vector machines (ai.onnx.ml SVMClassifier), but onnxruntime works it out in float32, adds up
-one-vs-one votes and breaks their ties by its own rules. MatMul, Exp, Tanh and Pow exist in float64 and reproduce
-`decision_function` to rounding, and ArgMax takes the first of equals, as we do.
+ONNX has an operator for support vector machines, ai.onnx.ml SVMClassifier, but its scores are float32 by definition, and it knows
+neither one-vs-rest nor precomputed kernels nor `decision_function_shape="ovr"`. MatMul, Exp, Tanh and Pow exist in float64 and
+reproduce `decision_function` to rounding, and ArgMax takes the first of equals, as we do.
 """
 
 from typing import IO, Any
