@@ -94,5 +94,5 @@ def _certificate(said: Any) -> Certificate:
         groups=Groups(*groups),
         convex=said["convex"],
         assumed_psd=said["assumed_psd"],
-        **numbers,  # type: ignore[arg-type]
+        **numbers,
     )
