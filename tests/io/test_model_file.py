@@ -190,6 +190,13 @@ def test_an_error_leaves_the_old_file_as_it_was(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["a.maxmargin"]
 
 
+def test_the_file_that_a_link_names_is_replaced_and_the_link_stays(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "a.maxmargin")
+    save(model("linear"), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert load(tmp_path / "a.maxmargin").n_features_in_ == 3
+
+
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(InvalidInputError, match="nowhere"):
         save(model("linear"), tmp_path / "nowhere" / "a.maxmargin")

@@ -188,6 +188,13 @@ def test_fields_of_other_models_are_checked_too(name, part, change, tmp_path):
     refused(tmp_path / "bad.maxmargin", part)
 
 
+def test_a_constant_feature_that_no_perceptron_has_is_refused(tmp_path):
+    header, arrays = opened(content_of("perceptron_voted", tmp_path))
+    header["fitted"]["bias_scale"] = -1e308
+    write(header, arrays, tmp_path / "bad.maxmargin")
+    refused(tmp_path / "bad.maxmargin", "bias_scale")
+
+
 def test_an_array_of_objects_is_refused(tmp_path):
     header, arrays = opened(content_of("svc_rbf", tmp_path))
     described = {name: describe(name, array) for name, array in arrays.items()}

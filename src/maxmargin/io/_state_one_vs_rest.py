@@ -113,6 +113,8 @@ def read_perceptron(model: Any, fields: Input) -> None:
         raise wrong("shape_fit", "it is missing")
     model.n_iter_, model.n_updates_ = fields.whole("n_iter", 1), fields.whole("n_updates", 0)
     model._bias_scale = fields.number("bias_scale")
+    if model._bias_scale not in (0.0, 1.0):
+        raise wrong("bias_scale", "the constant feature is 1, or absent: 0")
     lengths = fields.indices("mistake_lengths", "i8", (sizes.n_rests,), 2**40)
     mistakes = fields.indices("mistakes", "i8", (int(lengths.sum()),), sizes.n)
     if len(mistakes) != model.n_updates_:
