@@ -195,6 +195,16 @@ def test_a_constant_feature_that_no_perceptron_has_is_refused(tmp_path):
     refused(tmp_path / "bad.maxmargin", "bias_scale")
 
 
+@pytest.mark.parametrize(
+    "said", [{}, {"type": {}, "shape": [1, 3]}, {"type": "csr_array", "shape": [10**9, 3]}, "csr", None]
+)
+def test_a_sparse_matrix_that_is_described_wrongly_is_refused(said, tmp_path):
+    header, arrays = opened(content_of("svc_linear_sparse", tmp_path))
+    header["fitted"]["support_vectors"] = said
+    write(header, arrays, tmp_path / "bad.maxmargin")
+    refused(tmp_path / "bad.maxmargin", "support_vectors")
+
+
 def test_an_array_of_objects_is_refused(tmp_path):
     header, arrays = opened(content_of("svc_rbf", tmp_path))
     described = {name: describe(name, array) for name, array in arrays.items()}

@@ -120,8 +120,8 @@ class Input:
                 raise wrong(name, "a value is not finite")
             return X
         said = self.value(name)
-        if not isinstance(said, dict) or said.get("type") not in FLAVOURS or said.get("shape") != list(shape):
-            raise wrong(name, f"a sparse matrix of shape {shape} is wanted, got {said!r}")
+        if said not in [{"type": flavour, "shape": list(shape)} for flavour in FLAVOURS]:
+            raise wrong(name, f"a sparse matrix of shape {shape} is wanted")
         data = self.array(f"{name}_data", ("f8", "f4"), (None,))
         indptr = self.array(f"{name}_indptr", ("i4", "i8"), (shape[0] + 1,))
         indices = self.indices(f"{name}_indices", indptr.dtype.str[1:], (len(data),), shape[1])
