@@ -175,6 +175,8 @@ def test_header_fields_that_cannot_be_are_refused(part, change, tmp_path):
         ("pegasos_stream", "stream_numbers", lambda a: a["stream_numbers"].__setitem__((0, 0), 1.0)),
         ("perceptron_voted", "vote_signs", lambda a: a["vote_signs"].__setitem__(0, 2.0)),
         ("perceptron_voted", "mistakes", lambda a: a["mistakes"].__setitem__(0, 23)),
+        ("linear_ramp", "outlier_lengths", lambda a: a["outlier_lengths"].__setitem__(0, 99)),
+        ("svc_ramp", "outliers", lambda a: a.update(outliers=a["outliers"] + 99)),
         ("linear_3", "coef", lambda a: a.update(coef=a["coef"][:2])),
     ],
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from maxmargin.core import Regularization
 from maxmargin.errors import InvalidInputError, ModelFileError
+from maxmargin.estimators.robust import EXACT
 from maxmargin.io._values import decode, encode
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.names import NAMES
@@ -75,6 +76,7 @@ PARAMETERS: dict[str, Check] = {
     "method": _among("pegasos", "sgd"),
     "n_epochs": COUNT,
     "n_jobs": _or_none(WHOLE),
+    "n_starts": COUNT,
     "output": _among("last", "averaged", "voted"),
     "penalty": _among("l1", "l2"),
     "project": FLAG,
@@ -83,7 +85,9 @@ PARAMETERS: dict[str, Check] = {
     "shuffle": FLAG,
     "solver": (
         "the name of a solver, or a solver",
-        lambda value: value in ("auto", *SOLVERS) if isinstance(value, str) else isinstance(value, Solver | Auto),
+        lambda value: (
+            value in ("auto", EXACT, *SOLVERS) if isinstance(value, str) else isinstance(value, Solver | Auto)
+        ),
     ),
     "tol": _or_none(NOT_NEGATIVE),
     "verbose": FLAG,

@@ -15,6 +15,7 @@ from maxmargin.io._state_common import (
     write_balls,
     write_common,
 )
+from maxmargin.io._state_ramp import read_ramp, write_ramp
 from maxmargin.io._values import decode_kernel, encode_kernel
 from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
 
@@ -66,6 +67,7 @@ def write_kernel_machine(model: Any, out: Output) -> None:
     out.values["fit_status"] = int(model.fit_status_)
     if hasattr(model, "n_iter_"):
         out.arrays["n_iter"] = model.n_iter_
+    write_ramp(model, out)
     write_proofs(model, out)
 
 
@@ -80,6 +82,7 @@ def read_kernel_machine(model: Any, fields: Input) -> None:
     model.fit_status_ = fields.whole("fit_status", 0, 1)
     if fields.has("n_iter"):
         model.n_iter_ = fields.indices("n_iter", "i4", (sizes.n_pairs,), 2**31)
+    read_ramp(model, fields, sizes.n_pairs, sizes.n)
     read_proofs(model, fields, sizes.n_pairs)
 
 

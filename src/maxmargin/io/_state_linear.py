@@ -11,6 +11,7 @@ from maxmargin.io._state_common import (
     write_balls,
     write_common,
 )
+from maxmargin.io._state_ramp import read_ramp, write_ramp
 
 
 def write_linear(model: Any, out: Output) -> None:
@@ -22,6 +23,7 @@ def write_linear(model: Any, out: Output) -> None:
     out.arrays["dual_coef"] = model.dual_coef_
     out.values["n_iter"] = int(model.n_iter_)
     write_balls(model._balls, out)
+    write_ramp(model, out)
     write_proofs(model, out)
 
 
@@ -37,4 +39,5 @@ def read_linear(model: Any, fields: Input) -> None:
     model.n_iter_ = fields.whole("n_iter", 1)
     model._last_fit = None
     model._balls = read_balls(fields, sizes.n_rests)
+    read_ramp(model, fields, sizes.n_rests, sizes.n)
     read_proofs(model, fields, sizes.n_rests)
