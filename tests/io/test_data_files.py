@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from maxmargin import InvalidInputError, NotSupportedError
+from maxmargin import InvalidInputError, MissingExtraError
 from maxmargin.io import read_data
 from tests.io.models import samples
 
@@ -229,7 +229,7 @@ def test_a_parquet_file(tmp_path):
 
 def test_without_pyarrow_the_package_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(NotSupportedError, match=r"maxmargin\[parquet\]"):
+    with pytest.raises(MissingExtraError, match=r"maxmargin\[parquet\]"):
         read_data(written(tmp_path, "a.parquet", b"PAR1"))
 
 

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from maxmargin import SVC, InvalidInputError, LinearSVC, NotSupportedError, PegasosSVC, export
+from maxmargin import SVC, InvalidInputError, LinearSVC, MissingExtraError, NotSupportedError, PegasosSVC, export
 from maxmargin.kernels import FeatureMap, interactions
 from tests.io.models import MAKERS, model, new_samples, samples
 
@@ -83,7 +83,7 @@ def test_what_the_format_cannot_hold_is_refused(tmp_path):
 
 def test_without_onnx_the_package_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(NotSupportedError, match=r"maxmargin\[onnx\]"):
+    with pytest.raises(MissingExtraError, match=r"maxmargin\[onnx\]"):
         export(model("linear"), tmp_path / "a.onnx")
 
 

@@ -5,7 +5,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.errors import InvalidInputError, MissingExtraError
 from maxmargin.io._table import Table, tidy_labels
 
 
@@ -64,7 +64,7 @@ def read_parquet(file: IO[bytes], max_bytes: int) -> ParquetTable:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise NotSupportedError("Parquet needs the package pyarrow: pip install 'maxmargin[parquet]'.") from error
+        raise MissingExtraError("Parquet needs the package pyarrow: pip install 'maxmargin[parquet]'.") from error
     try:
         found = pyarrow.parquet.ParquetFile(file)
         names = found.schema_arrow.names

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from maxmargin.errors import NotSupportedError
+from maxmargin.errors import MissingExtraError, NotSupportedError
 from maxmargin.io._fields import Array
 from maxmargin.io._machine import Machine
 from maxmargin.io._values import encode_kernel
@@ -36,7 +36,7 @@ def _onnx() -> Any:
     try:
         import onnx
     except ImportError as error:
-        raise NotSupportedError("Export to ONNX needs the package onnx: pip install 'maxmargin[onnx]'.") from error
+        raise MissingExtraError("Export to ONNX needs the package onnx: pip install 'maxmargin[onnx]'.") from error
     return onnx
 
 
