@@ -7,11 +7,11 @@ checksums before they are used, and every field is checked by itself and against
 import json
 import os
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import IO, Any, NamedTuple
 
 from sklearn.utils.validation import check_is_fitted
 
-import maxmargin
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.estimators import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron
 from maxmargin.io._archive import MAX_BYTES, MAX_MEMBERS, Archive, archive_size, write_archive
@@ -107,7 +107,7 @@ def _members(estimator: Any) -> list[tuple[str, list[Any]]]:
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "written_by": f"maxmargin {maxmargin.__version__}",
+        "written_by": f"maxmargin {version('maxmargin')}",
         "estimator": type(estimator).__name__,
         "parameters": encode_parameters(estimator),
         "fitted": out.values,
@@ -152,12 +152,12 @@ def _header(archive: Archive) -> dict[str, Any]:
     header = parse_json(bytes(text), HEADER)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise ModelFileError(f"The {HEADER} does not say 'format': {FORMAT!r}: it is no model file.", "format")
-    version = header.get("version")
-    if type(version) is not int or version < 1:
-        raise ModelFileError(f"The model file is damaged at 'version': {version!r}.", "version")
-    if version > VERSION:
+    number = header.get("version")
+    if type(number) is not int or number < 1:
+        raise ModelFileError(f"The model file is damaged at 'version': {number!r}.", "version")
+    if number > VERSION:
         raise ModelFileError(
-            f"The model file has version {version}, this maxmargin reads up to {VERSION}. Install a newer maxmargin.",
+            f"The model file has version {number}, this maxmargin reads up to {VERSION}. Install a newer maxmargin.",
             "version",
         )
     wanted = {"format": str, "version": int, "written_by": str, "estimator": str, "parameters": dict, "fitted": dict}
