@@ -15,7 +15,6 @@ import numpy as np
 
 from maxmargin._loops.csr import dot_csr
 from maxmargin._loops.jit import loop
-from maxmargin._loops.prefetch import fetch_csr, fetch_dense
 
 # The numbers that a run carries along, by position: steps made, M, Σ of the losses met, scale, ‖v‖².
 T, MASS, LOSS, SCALE, SQUARE = 0, 1, 2, 3, 4
@@ -88,7 +87,6 @@ def steps_csr(
             mass += scale / threshold
         for i in range(size):
             j = visits[start + i]
-            fetch_csr(indptr, indices, data, visits, start + i)
             z = sign(signed[j]) * scale * (dot_csr(indices, data, v, indptr[j], indptr[j + 1]) + s * v[last])
             flags[i] = z < threshold
             counts[j, 0] += 1
@@ -126,7 +124,6 @@ def steps_dense(X, signed, s, visits, batch, lam, offset, radius, averages, v, u
             mass += scale / threshold
         for i in range(size):
             j = visits[start + i]
-            fetch_dense(X, visits, start + i)
             score = s * v[last]
             for k in range(last):
                 score += v[k] * X[j, k]

@@ -8,7 +8,6 @@ all visits is (visits) · w − u, so that the average costs O(non-zeros) an upd
 
 from maxmargin._loops.csr import dot_csr
 from maxmargin._loops.jit import loop
-from maxmargin._loops.prefetch import fetch_csr, fetch_dense
 
 
 @loop
@@ -18,7 +17,6 @@ def visit_csr(indptr, indices, data, y, s, visits, clock, w, u, mistakes, times)
     count = 0
     for i in range(visits.shape[0]):
         j = visits[i]
-        fetch_csr(indptr, indices, data, visits, i)
         begin, end = indptr[j], indptr[j + 1]
         if y[j] * (dot_csr(indices, data, w, begin, end) + s * w[last]) <= 0.0:
             later = (clock + i) * y[j]
@@ -39,7 +37,6 @@ def visit_dense(X, y, s, visits, clock, w, u, mistakes, times):
     count = 0
     for i in range(visits.shape[0]):
         j = visits[i]
-        fetch_dense(X, visits, i)
         score = s * w[last]
         for k in range(last):
             score += w[k] * X[j, k]
