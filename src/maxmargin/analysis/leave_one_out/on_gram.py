@@ -21,7 +21,7 @@ ROUND_STEPS = 64
 """Steps of the first round; each round has half as many again as the last."""
 
 MAX_ROUNDS = 15
-"""With so many rounds a sample is made of 50 000 steps: if that tells nothing, another way is tried."""
+"""They make some 50 000 steps for one sample: if that does not tell, another way is tried."""
 
 FEW_ROWS = 3000
 """Dense linear data with at most so many samples are retrained here, too. Text has most of its support vectors inside their box,
