@@ -8,13 +8,14 @@ import numpy as np
 from maxmargin import LinearSVC, SettledBy, leave_one_out
 
 FOLDER = Path(__file__).parent
-BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
+BLUE, ORANGE, GREEN, RED, SKY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9"
 """Colours of Okabe and Ito, told apart by the colour-blind."""
 
 LOOKS = {
     SettledBy.OUTSIDE: ("outside the margin", GREEN, "o"),
     SettledBy.BALL: ("settled by the ball", BLUE, "s"),
     SettledBy.TRAINING_ERROR: ("training error", RED, "X"),
+    SettledBy.EQUATIONS: ("settled by the equations", SKY, "^"),
     SettledBy.RETRAINED: ("retrained", ORANGE, "D"),
 }
 

@@ -9,8 +9,10 @@ from hypothesis import given
 
 from maxmargin._loops.quantiles import bias_ends
 from maxmargin.analysis.leave_one_out import Full, LeftOut, tightened, xi_alpha
+from maxmargin.analysis.leave_one_out.on_equations import OnEquations
 from maxmargin.analysis.leave_one_out.on_gram import OnGram
 from maxmargin.analysis.leave_one_out.retrain import BySolver, Goal, OnRows
+from maxmargin.analysis.leave_one_out.tableau import Tableau
 from maxmargin.analysis.leave_one_out.theorems import is_outside, without_retraining
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge
 from maxmargin.core.bias import hinge_interval
@@ -24,6 +26,8 @@ ROUGHLY = 2e-5
 """What the twin's QP may be off, for decisions of the size of a margin."""
 
 SCALES = (1e-2, 1.0, 10.0)
+
+ENOUGH = 2**24
 
 AT_SIGN = Goal(at_sign=True)
 
@@ -72,11 +76,15 @@ def test_sparse_rows_and_the_gram_matrix_say_the_same(problem):
     samples = np.flatnonzero(~is_outside(full) & (problem.cost > 0) & np.isfinite(bounds.brackets).all(axis=1))
     lone = [i for i in samples if (problem.cost[problem.y == problem.y[i]] > 0).sum() == 1]
     samples = np.setdiff1d(samples, lone)
-    one, two = (
-        kind(full).run(samples, bounds.brackets[samples], Goal(False, 1e-4), lambda: False) for kind in (OnGram, OnRows)
-    )
-    assert (one[:, 0] <= two[:, 1] + 1e-9).all()
-    assert (two[:, 0] <= one[:, 1] + 1e-9).all()
+    gram, equations = OnGram(full, ENOUGH), OnEquations(full, ENOUGH)
+    rows = OnRows(full, Tableau(full, equations._gram, max_bytes=0))  # from the full solution, without equations
+    equations.prepare()
+    found = [
+        way.run(samples, bounds.brackets[samples], Goal(False, 1e-4), lambda: False) for way in (gram, rows, equations)
+    ]
+    for one in found:
+        for two in found:
+            assert (one[:, 0] <= two[:, 1] + 1e-9).all()
 
 
 @examples(6)

@@ -14,22 +14,8 @@ Row j of the matrix stands in K[slot[j]]; samples without one (−1) stay where 
 import numpy as np
 
 from maxmargin._loops.jit import loop
-from maxmargin._loops.quantiles import bias_ends, hinge_residual
+from maxmargin._loops.leave_one_out_look import FLOOR, MAX_ROUNDS, ROUND_STEPS, ROUNDS, is_enough, look
 from maxmargin._loops.smo import N_FIELDS, STEPS, USED, pair_steps, single_steps
-
-# What is known of the left-out sample, by position in `bounds`: the ends of F(x_i), the gap, and the rounds made.
-LOWER, UPPER, GAP, ROUNDS, N_BOUNDS = 0, 1, 2, 3, 4
-
-# The settings, by position in `rules`: stop at a certain sign?; at this width; at this gap; after so many rounds of so many
-# steps or sweeps; the least curvature of a pair; how much rounding may have moved F; which samples are near the margin.
-AT_SIGN, WIDTH, LEAST_GAP, MAX_ROUNDS, ROUND_STEPS, FLOOR, ROUNDING, NEAR = 0, 1, 2, 3, 4, 5, 6, 7
-
-
-@loop
-def is_enough(bounds, rules):
-    """Whether the interval tells what was asked."""
-    is_signed = rules[AT_SIGN] > 0.0 and (bounds[LOWER] > 0.0 or bounds[UPPER] < 0.0)
-    return is_signed or bounds[UPPER] - bounds[LOWER] <= rules[WIDTH] or bounds[GAP] <= rules[LEAST_GAP]
 
 
 @loop
@@ -66,39 +52,6 @@ def rebalance(K, slot, diagonal, g, beta, lo, hi):
         bound = lo[at] if excess > 0.0 else hi[at]
         shift(K, slot, g, beta, at, beta[at] + most if is_last else bound)
         excess = 0.0 if is_last else excess + most
-
-
-@loop
-def look(g, y, cost, beta, lengths, is_free, i, bracket, rules, bounds, values, masses):
-    """Sum the gap at the present β and tighten `bounds` and the bias's `bracket` with it."""
-    n = g.shape[0]
-    b, total, weight = 0.0, 0.0, 0.0
-    if is_free:
-        for j in range(n):
-            values[j] = -g[j]  # the kinks y − f
-            if j != i:
-                weight += cost[j]
-                total += cost[j] if y[j] > 0.0 else 0.0
-        kinks = values.copy()
-        flat = 1e-12 * weight
-        lower, upper = bias_ends(kinks, lengths, 0.0, cost, i, total, flat, bracket[0], bracket[1], values, masses)
-        b = lower + 0.5 * (upper - lower)
-    gap = 0.0
-    for j in range(n):
-        if j != i and cost[j] > 0.0:
-            gap += hinge_residual(y[j] * (-g[j] - b), beta[j] * y[j], cost[j])
-    radius = np.sqrt(gap)
-    reach = radius * lengths[i] + rules[ROUNDING]
-    f = g[i] + y[i]
-    low, high = 0.0, 0.0
-    if is_free:
-        first = bias_ends(kinks, lengths, -radius, cost, i, total, flat, bracket[0], bracket[1], values, masses)
-        last = bias_ends(kinks, lengths, radius, cost, i, total, flat, bracket[0], bracket[1], values, masses)
-        low, high = 0.5 * (first[0] + first[1]), 0.5 * (last[0] + last[1])
-        bracket[0], bracket[1] = max(bracket[0], first[0]), min(bracket[1], last[1])
-    bounds[LOWER] = max(bounds[LOWER], f - reach + low)
-    bounds[UPPER] = min(bounds[UPPER], f + reach + high)
-    bounds[GAP] = gap
 
 
 @loop

@@ -18,7 +18,7 @@ from maxmargin._loops.dual_cd import HIGHEST, LOWEST, N_ACTIVE, sweep_csr
 from maxmargin._loops.dual_cd import N_FIELDS as N_REPORT
 from maxmargin._loops.face_rows import face_step, shift_row
 from maxmargin._loops.jit import loop
-from maxmargin._loops.leave_one_out_gram import (
+from maxmargin._loops.leave_one_out_look import (
     GAP,
     LOWER,
     MAX_ROUNDS,
@@ -101,8 +101,8 @@ def retrain_rows(
     kinks0,
     is_free,
     jobs,
-    face,
-    moves,
+    movers,
+    starts,
     brackets,
     rules,
     chunk,
@@ -111,7 +111,7 @@ def retrain_rows(
     """Leave out the samples `jobs`, one after the other, each from the full solution (α₀, w₀); fills their `bounds`.
 
     squares : ‖x̃_j‖²; kinks0 : y − f of the full solution; w0 has the constant's weight behind it.
-    face, moves : as in `retrain_gram`.
+    movers, starts : some samples, and their β where each job starts; the others start from α₀.
     """
     n, last = y.shape[0], w0.shape[0] - 1
     alpha, w, upper, delta, kinks = np.empty(n), np.empty(last + 1), np.empty(n), np.zeros(n), np.empty(n)
@@ -126,15 +126,19 @@ def retrain_rows(
         upper[i] = 0.0
         seed[0] = np.uint64(2 * i + 1)
         shift_row(indptr, indices, data, y, alpha, w, s, i, 0.0)
-        for k in range(face.shape[0]):
-            j = face[k]
-            new = min(max(alpha0[j] + moves[at, k] * y[j], 0.0), upper[j])
-            shift_row(indptr, indices, data, y, alpha, w, s, j, new)
+        for k in range(movers.shape[0]):
+            j = movers[k]
+            shift_row(indptr, indices, data, y, alpha, w, s, j, starts[at, k] * y[j])
         b0 = start_b - s * w[last] if is_free else 0.0  # the left-out share does not count as a move of b
         b = start_b
         kinks[:] = kinks0
         rounds, sweeps, gap = 0, rules[ROUND_STEPS], np.inf
-        while True:
+        if movers.shape[0] > 0:
+            b = look_at_rows(
+                indptr, indices, data, y, cost, alpha, w, s, is_free, lengths, i, brackets[at], rules, bounds[at],
+                kinks, values, masses,
+            )  # fmt: skip
+        while not is_enough(bounds[at], rules):
             if rounds >= FIRST_FACE:
                 face_step(indptr, indices, data, y, cost, alpha, w, s, b0, i, FACE_ITERATIONS)
             n_near = choose_near(kinks, b, y, cost, alpha, i, rules[NEAR], order)

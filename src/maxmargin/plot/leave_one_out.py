@@ -8,12 +8,13 @@ import numpy as np
 from maxmargin.analysis.leave_one_out import XiAlpha
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import LeaveOneOut, leave_one_out
-from maxmargin.plot.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, Display, require_matplotlib
+from maxmargin.plot.style import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, Display, require_matplotlib
 from maxmargin.typing import Floats
 
 VERDICTS = {
     "OUTSIDE": ("outside the margin", GREEN, "o"),
     "BALL": ("settled by the ball", BLUE, "s"),
+    "EQUATIONS": ("settled by the equations", SKY, "^"),
     "RETRAINED": ("retrained", ORANGE, "D"),
     "TRAINING_ERROR": ("training error", RED, "X"),
     "CORRECT": ("correct, says the lemma", GREEN, "o"),

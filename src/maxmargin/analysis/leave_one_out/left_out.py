@@ -6,12 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin._loops.leave_one_out_look import ROUNDS
 from maxmargin.analysis.leave_one_out.full import Full
+from maxmargin.analysis.leave_one_out.on_equations import OnEquations
 from maxmargin.analysis.leave_one_out.on_gram import OnGram
 from maxmargin.analysis.leave_one_out.retrain import BySolver, Goal, OnRows, Retrainer
 from maxmargin.analysis.leave_one_out.theorems import is_outside, without_retraining
 from maxmargin.threads import one_blas_thread, together
 from maxmargin.typing import Indices
+
+TURNS = 3
+"""So often the equations are asked, each time with those who moved the last time."""
 
 
 class LeftOut:
@@ -31,6 +36,8 @@ class LeftOut:
     lower, upper : arrays (n,)
         Certified ends; both the same infinity where no sample of the class would be left.
     is_retrained : bool array (n,)
+        Whom neither the theorems nor the equations of the full solution settled.
+    is_solved_for : bool array (n,)
         Whom the theorems did not settle.
 
     Examples
@@ -53,7 +60,7 @@ class LeftOut:
         bounds = without_retraining(full)
         self.lower, self.upper, self._brackets = bounds.lower, bounds.upper, bounds.brackets
         self.is_outside = is_outside(full)
-        self.is_retrained = np.zeros(full.problem.n, dtype=bool)
+        self.is_retrained, self.is_solved_for = np.zeros((2, full.problem.n), dtype=bool)
         self._retrainers: list[Retrainer] = []
         self._lock = threading.Lock()
 
@@ -65,11 +72,14 @@ class LeftOut:
         What is known by then is kept. `done` hears how many more samples are finished, in any thread; its True means stop.
         """
         samples = samples[~self._is_alone(samples) & (self.full.problem.cost[samples] > 0)]
-        self.is_retrained[samples] = True
+        self.is_solved_for[samples] = True
         if len(samples) and not self._retrainers:
             self._retrainers = self._choose(n_threads)
         for retrainer in self._retrainers:
             open_ones = samples[~self._meets(samples, goal)]
+            if not len(open_ones):
+                break
+            retrainer.prepare()
             if not self._work(
                 retrainer, open_ones, goal, n_threads, done if retrainer is self._retrainers[0] else None
             ):
@@ -88,8 +98,11 @@ class LeftOut:
         """The fast way, if one suits, and the slow one for what that leaves open."""
         slow = BySolver(self.full, self.tol)
         if OnGram.suits(self.full, self.max_bytes):
-            return [OnGram(self.full, n_threads), slow]
-        return [OnRows(self.full), slow] if OnRows.suits(self.full, self.max_bytes) else [slow]
+            return [OnGram(self.full, self.max_bytes, n_threads), slow]
+        if not OnRows.suits(self.full, self.max_bytes):
+            return [slow]
+        equations = OnEquations(self.full, self.max_bytes, n_threads)
+        return [*[equations] * TURNS, OnRows(self.full, equations.tableau), slow]
 
     def _work(
         self, retrainer: Retrainer, samples: Indices, goal: Goal, n_threads: int, done: Callable[[int], Any] | None
@@ -111,6 +124,7 @@ class LeftOut:
                     with self._lock:
                         self.lower[batch] = np.maximum(self.lower[batch], found[:, 0])
                         self.upper[batch] = np.minimum(self.upper[batch], found[:, 1])
+                        self.is_retrained[batch] |= found[:, ROUNDS] > 0
                         if done is not None and done(len(batch)) is True:
                             stop.set()
             except BaseException:

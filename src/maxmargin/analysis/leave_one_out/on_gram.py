@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.analysis.leave_one_out.face import Face, inside_their_box
 from maxmargin.analysis.leave_one_out.full import Full
 from maxmargin.analysis.leave_one_out.retrain import Goal, Retrainer, is_soft_hinge, open_bounds, rules
+from maxmargin.analysis.leave_one_out.tableau import Tableau, may_move
 from maxmargin.solvers.working_kernel import padded
 from maxmargin.threads import together
 from maxmargin.typing import Floats, Indices
@@ -36,13 +36,14 @@ class OnGram(Retrainer):
     """Pair or single steps, each O(n), with the rows K[j, :] of the samples that may move."""
 
     full: Full
+    max_bytes: int
     n_threads: int = 1
     batch: int = 16
 
     def __post_init__(self) -> None:
         problem = self.full.problem
         n, size = problem.n, padded(problem.n)
-        movable = may_move(self.full)
+        movable = may_move(self.full, MAY_MOVE)
         self.slot = np.full(size, -1)
         self.slot[movable] = np.arange(len(movable))
         self.K = np.zeros((len(movable), size))
@@ -52,7 +53,7 @@ class OnGram(Retrainer):
         self.beta, self.g, self.diagonal = np.zeros(size), np.zeros(size), np.zeros(size)
         self.beta[:n], self.diagonal[:n] = self.full.beta, self.full.squares
         self.g[:n] = self.full.f - problem.y
-        self.face = Face(self.full, lambda i, j: self.K[self.slot[i][:, np.newaxis], j])
+        self.tableau = Tableau(self.full, lambda i, j: self.K[self.slot[i]][:, j], self.max_bytes, self.n_threads)
 
     def _fill_rows(self, movable: Indices) -> None:
         """K, some blocks on each thread."""
@@ -71,7 +72,7 @@ class OnGram(Retrainer):
         """Whether the loss is the hinge, the rows fit into the memory, and no sparse row is shorter than they are."""
         problem = full.problem
         is_small = problem.n <= FEW_ROWS and not sp.issparse(problem.X)
-        fits = 8 * len(may_move(full)) * padded(problem.n) <= max_bytes
+        fits = 8 * len(may_move(full, MAY_MOVE)) * padded(problem.n) <= max_bytes
         return is_soft_hinge(full) and fits and (is_small or not problem.is_linear)
 
     def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
@@ -80,24 +81,15 @@ class OnGram(Retrainer):
 
         bounds = open_bounds(len(samples))
         settings = rules(goal, self.full, rounds=MAX_ROUNDS, steps=ROUND_STEPS)
-        at = self.face.samples
-        upper = self.cost[at] * self.y[at]
-        on_face = np.clip(self.beta[at] + self.face.moves(samples), np.minimum(upper, 0.0), np.maximum(upper, 0.0))
-        on_face[at == samples[:, np.newaxis]] = 0.0
-        starts = self.g + (on_face - self.beta[at]) @ self.K[: len(at)]
+        at = self.tableau.samples
+        moved = self.tableau.without(samples)
+        moves = np.zeros((len(samples), len(self.K)))
+        moves[:, self.slot[at]] = moved - self.beta[at]
+        starts = self.g + moves @ self.K
         away = ~np.isin(samples, at) & (self.beta[samples] != 0.0)
         starts[away] -= self.beta[samples[away], np.newaxis] * self.K[self.slot[samples[away]]]
         retrain_gram(
             self.K, self.slot, self.diagonal, self.y, self.cost, self.beta, self.full.problem.bias.is_free, samples, at,
-            on_face, starts, brackets.copy(), settings, bounds,
+            moved, starts, brackets.copy(), settings, bounds,
         )  # fmt: skip
-        return bounds[:, :2]
-
-
-def may_move(full: Full) -> Indices:
-    """The samples inside their box first, then others that have a share or are near enough to get one when another leaves."""
-    problem, inside = full.problem, inside_their_box(full)
-    is_near = problem.y * (full.f + full.b) < 1.0 + MAY_MOVE
-    others = (full.beta != 0.0) | (is_near & (problem.cost > 0))
-    others[inside] = False
-    return np.concatenate((inside, np.flatnonzero(others)))
+        return bounds

@@ -1,24 +1,26 @@
-"""Retraining without one sample, until its decision is known well enough: three ways, the first that suits.
+"""Retraining without one sample, until its decision is known well enough: the first way that suits.
 
+    on shared equations   one linear system for all samples, then only who changes sides (`on_equations`): linear data
     on the Gram matrix    pair steps in compiled code, where the rows that matter fit into memory (`on_gram`)
     on sparse rows        coordinate descent in compiled code: linear data
-    by any solver         the driver, warm-started: the hard margin, other losses, and what the two above could not decide
+    by any solver         the driver, warm-started: the hard margin, other losses, and what those above could not decide
 
-The first two take many samples in one call, so that Python costs nothing; every sample starts from the same full solution, so
+The first three take many samples in one call, so that Python costs nothing; every sample starts from the same full solution, so
 that neither the order nor the number of threads changes a bit.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.analysis.leave_one_out.face import MOST, Face
+from maxmargin._loops.leave_one_out_look import ROUNDS
 from maxmargin.analysis.leave_one_out.full import Full
-from maxmargin.core import Candidate, Hinge, Status
+from maxmargin.analysis.leave_one_out.tableau import Tableau
+from maxmargin.core import Candidate, Hinge, Problem, Status
 from maxmargin.core.dual import make_feasible
 from maxmargin.solvers import Auto, Budget, solve
 from maxmargin.solvers.dual_cd import CHUNK_ROWS, CHUNK_VALUES, MULTIPLIER
@@ -48,9 +50,13 @@ class Retrainer(ABC):
 
     batch: int = 1
 
+    def prepare(self) -> None:
+        """Called before some samples are handed out, in one thread."""
+        return
+
     @abstractmethod
     def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
-        """The ends of F₋ᵢ(xᵢ) for each of the samples, (len(samples), 2); ±∞ where it was stopped before it knew."""
+        """What is known of each of the samples, as `open_bounds`: ±∞ where it was stopped before it knew."""
 
 
 def rules(goal: Goal, full: Full, rounds: int, steps: int) -> Floats:
@@ -64,21 +70,17 @@ class OnRows(Retrainer):
     """Coordinate descent over sparse rows."""
 
     full: Full
+    tableau: Tableau
     batch: int = 16
 
     def __post_init__(self) -> None:
         full, problem = self.full, self.full.problem
-        X = problem.X if problem.rows is None else problem.X[problem.rows]
-        X = X if sp.issparse(X) else sp.csr_array(X)
-        self.rows = Rows.of_matrix(X)
+        self.rows = Rows.of_matrix(sparse_rows(problem))
         self.s = problem.bias.scale
         if problem.bias.is_free:
             self.s = max(MULTIPLIER * float(np.sqrt(full.squares.mean())), float(problem.cost.sum()) ** -0.5)
         self.squares = full.squares + (self.s**2 if problem.bias.is_free else 0.0)
         self.w = np.append(full.w, self.s * float(full.beta.sum()))
-        # With a free bias the sweeps are as fast without such a start.
-        most = 0 if problem.bias.is_free else MOST
-        self.face = Face(full, lambda i, j: np.asarray((X[i] @ X[j].T).toarray()) + problem.bias.scale**2, most)
         self.chunk = min(max(1, CHUNK_VALUES * problem.n // max(self.rows.n_values, 1)), CHUNK_ROWS)
 
     @staticmethod
@@ -95,10 +97,10 @@ class OnRows(Retrainer):
         bounds = open_bounds(len(samples))
         retrain_rows(
             *self.rows.arrays, problem.y, problem.cost, self.squares, full.beta * problem.y, self.w, self.s, full.b,
-            problem.y - full.f, problem.bias.is_free, samples, self.face.samples, self.face.moves(samples), brackets.copy(),
-            rules(goal, full, rounds=25, steps=SWEEPS), self.chunk, bounds,
+            problem.y - full.f, problem.bias.is_free, samples, self.tableau.samples, self.tableau.without(samples),
+            brackets.copy(), rules(goal, full, rounds=25, steps=SWEEPS), self.chunk, bounds,
         )  # fmt: skip
-        return bounds[:, :2]
+        return bounds
 
 
 @dataclass(eq=False)
@@ -110,12 +112,13 @@ class BySolver(Retrainer):
 
     def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
         """Each to the tolerance, unless a rougher one tells enough."""
-        out = np.tile([-np.inf, np.inf], (len(samples), 1))
+        out = open_bounds(len(samples))
+        out[:, ROUNDS] = 1
         for at, i in enumerate(samples):
             for tol in (1e-4, 1e-7, self.tol):
                 if stop():
                     return out
-                out[at] = self._interval(int(i), max(tol, self.tol), stop)
+                out[at, :2] = self._interval(int(i), max(tol, self.tol), stop)
                 is_signed = goal.at_sign and (out[at, 0] > 0 or out[at, 1] < 0)
                 if is_signed or out[at, 1] - out[at, 0] <= goal.width or tol <= self.tol:
                     break
@@ -135,6 +138,12 @@ class BySolver(Retrainer):
             return -np.inf, np.inf
         found = Full.of(problem, solution)
         return float(found.lower[i]), float(found.upper[i])
+
+
+def sparse_rows(problem: Problem) -> Any:
+    """The samples of a linear problem as a sparse matrix."""
+    X = problem.X if problem.rows is None else problem.X[problem.rows]
+    return X if sp.issparse(X) else sp.csr_array(X)
 
 
 def is_soft_hinge(full: Full) -> bool:

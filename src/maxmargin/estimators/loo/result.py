@@ -24,6 +24,7 @@ class SettledBy(Enum):
     OUTSIDE = "It lies outside the margin, so nothing moves without it."
     TRAINING_ERROR = "It is a training error, and without it its slack only grows."
     BALL = "The machine without it lies in a ball that agrees on the label."
+    EQUATIONS = "The equations of the full solution, a few samples having changed sides, agree on the label."
     RETRAINED = "Retraining without it, as far as the label needs."
     LAST_OF_ITS_CLASS = "Without it its class is gone, so another one is predicted."
     ABSENT = "Its weight is 0: it was never there."
@@ -56,7 +57,8 @@ class LeaveOneOut:
     settled_by : array of SettledBy (n,)
         What settled each.
     retrained : index array
-        The samples that were retrained without, at least for some steps; `n_retrained` of them.
+        The samples that were retrained without, at least for some steps; `n_retrained` of them. Those that the equations of
+        the full solution settled are not among them.
     lower, upper : arrays (n,) or (n, n_problems)
         Certified ends of the left-out decisions, in scikit-learn's order of binary problems.
     decision_values : array (n,) or (n, n_problems), or None

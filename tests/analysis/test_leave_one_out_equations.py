@@ -1,0 +1,150 @@
+"""Leaving samples out on the equations of the full solution: exact, twins and empty rows included."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from maxmargin._loops.pivoting import solve_in_place
+from maxmargin.analysis.leave_one_out import Full, LeftOut, tightened
+from maxmargin.analysis.leave_one_out.on_equations import OnEquations, sparse_gram
+from maxmargin.analysis.leave_one_out.retrain import Goal, OnRows, sparse_rows
+from maxmargin.analysis.leave_one_out.tableau import INSIDE, Tableau, likely_sides, may_move
+from maxmargin.core import Bias, Hinge, Problem
+from maxmargin.solvers import InteriorPoint, solve
+from tests.strategies import examples, generators, problems
+
+ENOUGH = 2**24
+
+
+def full_of(problem):
+    return Full.of(problem, tightened(problem, None, tol=1e-10, warm=None))
+
+
+def gram_of(problem):
+    return lambda i, j: problem.gram(i, j) + problem.bias.scale**2
+
+
+def blobs(n, d, bias, seed=0, noise=1.0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
+    X = rng.normal(size=(n, d)) * noise + y[:, None] * 0.5
+    return Problem(X, y, cost=np.full(n, 0.7), bias=bias)
+
+
+def honest_beta(problem, i):
+    cost = problem.cost.copy()
+    cost[i] = 0.0
+    return solve(replace(problem, cost=cost), InteriorPoint(), tol=1e-11).beta
+
+
+BIASES = (Bias.none(), Bias.penalized(1.0), Bias.free())
+
+
+@pytest.mark.parametrize("bias", BIASES, ids=lambda bias: bias.kind)
+def test_the_pivots_end_at_the_optimum_without_the_sample(bias):
+    problem = blobs(60, 80, bias)  # more features than samples: β is unique
+    tableau = Tableau(full_of(problem), gram_of(problem), ENOUGH)
+    tableau.widen(np.arange(60))
+    order = np.argsort(tableau.samples)
+    for i in range(0, 60, 7):
+        found = tableau.without(np.array([i]))[0][order]
+        assert found == pytest.approx(honest_beta(problem, i), abs=1e-5)
+        assert found[i] == 0.0
+
+
+@pytest.mark.parametrize("bias", BIASES, ids=lambda bias: bias.kind)
+def test_twins_and_empty_rows_do_not_stop_it(bias):
+    problem = blobs(40, 6, bias, noise=1.5)
+    X = np.array(problem.X)
+    X[20:30], X[30:32] = X[:10], 0.0  # with their twins' labels or others
+    problem = replace(problem, X=X)
+    left_out = LeftOut(full_of(problem), tol=1e-11, max_bytes=ENOUGH)
+    equations = OnEquations(left_out.full, ENOUGH)
+    for _ in range(3):
+        equations.prepare()
+        found = equations.run(np.arange(40), left_out._brackets, Goal(False, 1e-2), lambda: False)
+    # With a free bias and nobody left inside, b is an interval: those few are for others to settle.
+    assert np.mean(found[:, 1] - found[:, 0] < 1e-2) > 0.8
+    slow = LeftOut(left_out.full, tol=1e-11, max_bytes=0)
+    slow.retrain(np.arange(40), Goal(False, 1e-6))
+    assert (found[:, 0] <= slow.upper + 1e-6).all()
+    assert (slow.lower <= found[:, 1] + 1e-6).all()
+
+
+@examples(25)
+@given(problem=problems(losses=(Hinge(),), kernels=("linear",), max_n=14, scales=(1.0,)))
+def test_the_interval_holds_what_the_solver_finds(problem):
+    full = full_of(problem)
+    left_out = LeftOut(full, tol=1e-11, max_bytes=ENOUGH)
+    present = np.flatnonzero(problem.cost > 0)
+    classes, counts = np.unique(problem.y[present], return_counts=True)
+    samples = present[np.isin(problem.y[present], classes[counts > 1])]
+    equations = OnEquations(full, ENOUGH)
+    equations.prepare()
+    found = equations.run(samples, left_out._brackets[samples], Goal(False, 1e-6), lambda: False)
+    left_out.retrain(samples, Goal(False, 1e-6))
+    assert (found[:, 0] <= left_out.upper[samples] + 1e-6).all()
+    assert (left_out.lower[samples] <= found[:, 1] + 1e-6).all()
+
+
+@pytest.mark.parametrize("bias", BIASES, ids=lambda bias: bias.kind)
+def test_who_moves_beyond_the_equations_joins_them(bias, monkeypatch):
+    monkeypatch.setattr("maxmargin.analysis.leave_one_out.tableau.NEAR", 0.0)
+    problem = blobs(300, 4, bias)
+    full = full_of(problem)
+    equations = OnEquations(full, ENOUGH)
+    before, open_ones = len(equations.tableau.samples), []
+    brackets = LeftOut(full, tol=1e-11, max_bytes=ENOUGH)._brackets
+    for _ in range(3):
+        equations.prepare()
+        found = equations.run(np.arange(300), brackets, Goal(False, 1e-2), lambda: False)
+        open_ones.append(int((found[:, 1] - found[:, 0] > 1e-2).sum()))
+    assert open_ones[2] < min(open_ones[0], 30)
+    assert len(equations.tableau.samples) > before
+
+
+def test_the_likely_sides_are_those_of_the_optimum():
+    problem = blobs(80, 100, Bias.free())
+    rough, fine = (Full.of(problem, solve(problem, tol=tol)) for tol in (1e-4, 1e-11))
+    assert (likely_sides(rough) == likely_sides(fine)).mean() > 0.95
+    alpha = np.abs(fine.beta)
+    assert ((likely_sides(fine) == INSIDE) == ((alpha > 1e-7) & (alpha < 0.7 - 1e-7))).all()
+    assert set(np.flatnonzero(alpha)) <= set(may_move(fine, 0.0))
+
+
+def test_without_room_there_are_no_equations():
+    problem = blobs(30, 3, Bias.free())
+    tableau = Tableau(full_of(problem), gram_of(problem), max_bytes=100)
+    assert len(tableau.samples) == 0
+    assert tableau.without(np.array([1, 2])).shape == (2, 0)
+
+
+@examples(30)
+@given(rng=generators())
+def test_small_systems_are_solved_or_refused(rng):
+    k = int(rng.integers(1, 7))
+    A, x = rng.normal(size=(k, k)), rng.normal(size=k)
+    right = A @ x
+    assert solve_in_place(A.copy(), right, k)
+    assert right == pytest.approx(x, abs=1e-6 * np.linalg.cond(A))
+    if k > 1:
+        A[:, -1] = A[:, 0]
+        assert not solve_in_place(A, right, k)
+
+
+def test_the_gram_matrix_of_sparse_rows_is_theirs():
+    X = sparse_rows(blobs(20, 400, Bias.none()))
+    dense = X.toarray()
+    assert sparse_gram(X[:7], X[5:]) == pytest.approx(dense[:7] @ dense[5:].T)
+
+
+def test_sweeps_start_where_the_equations_lead():
+    problem = blobs(120, 5, Bias.none())
+    left_out = LeftOut(full_of(problem), tol=1e-11, max_bytes=ENOUGH)
+    equations = OnEquations(left_out.full, ENOUGH)
+    rows = OnRows(left_out.full, equations.tableau)
+    inside = np.flatnonzero(likely_sides(left_out.full) == INSIDE)[:3]
+    found = rows.run(inside, left_out._brackets[inside], Goal(False, 1e-6), lambda: False)
+    assert (found[:, 1] - found[:, 0] <= 1e-6).all()
