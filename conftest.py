@@ -7,6 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+collect_ignore_glob = [] if find_spec("sphinx") else ["docs/_extensions/*"]
 NEEDS_MATPLOTLIB = ("/src/maxmargin/plot/", "/docs/plot.md", "/tests/plot/")
 
 
