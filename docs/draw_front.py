@@ -38,14 +38,14 @@ def draw_proof(ax: Any) -> None:
     ax.set_xlabel("epochs")
     ax.set_ylabel("objective")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, loc="center right", fontsize=9)
+    ax.legend(frameon=False, loc="lower right", fontsize=9)
     ax.set_title("The proof: the optimum lies between", loc="left", fontsize=11)
 
 
 def main() -> None:
     """Both, side by side."""
     figure = Figure(figsize=(12, 4.2), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[1.45, 1])
+    left, right = figure.subplots(1, 2, width_ratios=[1.35, 1])
     draw_machine(left)
     draw_proof(right)
     figure.savefig(FILE, dpi=100, metadata={"Software": None})
