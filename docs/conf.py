@@ -21,10 +21,10 @@ extensions = [
     "sphinx_copybutton",
     "mathml",
     "docstrings",
+    "typography",
     "benchmark_tables",
 ]
 exclude_patterns = ["_build"]
-suppress_warnings = ["toc.empty_glob"]  # pages that only some checkouts have
 
 # Pages: Markdown, `$…$` for formulas, links to headings, `:::` for cards.
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]

@@ -93,3 +93,15 @@ def test_formulas_and_bars_of_a_docstring_survive():
     assert lines[0] == r"Words \|P\|, `a|b`."
     assert lines[2:5] == [".. code-block:: text", "", "    min ½‖w‖² + |b|"]
     assert lines[-2:] == [">>> a | b", "c | d"]
+
+
+@pytest.mark.parametrize(
+    ("words", "marked"),
+    [
+        ("0 ≤ c_j and 2α_iR² + ξ_i", ["j", "i", "i"]),
+        ("½α_i²k_ii, ‖Σ_j x_j‖_∞", ["i", "ii", "j", "j", "∞"]),
+        ("cod_rna, leave_one_out, dual_coef_, X_train", []),
+    ],
+)
+def test_symbols_get_their_subscripts_and_names_do_not(words, marked):
+    assert [match.group(2) for match in extension("typography").SUBSCRIPT.finditer(words)] == marked
