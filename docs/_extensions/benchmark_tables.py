@@ -7,7 +7,7 @@
 """
 
 import json
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -43,9 +43,10 @@ class StoredTable(FromResults):
     option_spec: ClassVar = {"columns": directives.unchanged}
 
     def write(self, suite: str, rows: list[results.Row]) -> str:
-        """Rows as they are, numbers to three digits."""
+        """Rows as they are, numbers to three digits; rows that look the same once."""
         chosen = [name.strip() for name in self.options.get("columns", ",".join(rows[0])).split(",")]
-        return markdown_table([{name: cell(row, name) for name in chosen} for row in rows])
+        lines = dict.fromkeys(tuple(cell(row, name) for name in chosen) for row in rows)
+        return markdown_table([dict(zip(chosen, line, strict=True)) for line in lines])
 
 
 class Ratios(FromResults):
@@ -76,20 +77,22 @@ class Machine(FromResults):
 
 def ratios(rows: list[results.Row], case: str) -> list[results.Row]:
     """A case's sets, each with our seconds and everyone's ratio; ≥ where the contender did not reach the gap."""
-    table: dict[str, results.Row] = {}
-    for row in rows:
-        if summary.case_of(row) != case or row in _missed(rows):
-            continue
-        line = table.setdefault(row["data"], {"data": f"`{row['data']}`", OURS: f"{row[OURS]:.3g} s"})
-        line[row["contender"]] = cell(row, "ratio")
-    names = list(dict.fromkeys(row["contender"] for row in rows))
-    return [line | {name: line.get(name, "–") for name in names} for line in table.values()]
+    here = [row for row in summary.ours_reached(rows) if summary.case_of(row) == case]
+    found = {(row["data"], row["contender"]): row for row in here}
+    names = [name for name in _in_order(rows, "contender") if any(name == measured for _, measured in found)]
+    table = []
+    for data in _in_order(rows, "data"):
+        mine = {name: found[data, name] for name in names if (data, name) in found}
+        if mine:
+            seconds = next(iter(mine.values()))[OURS]
+            measured = {name: cell(mine[name], "ratio") if name in mine else "–" for name in names}
+            table.append({"data": f"`{data}`", OURS: f"{seconds:.3g} s"} | measured)
+    return table
 
 
-def _missed(rows: list[results.Row]) -> list[results.Row]:
-    """The rows in which our own gap was not reached."""
-    reached = summary.ours_reached(rows)
-    return [row for row in rows if row not in reached]
+def _in_order(rows: list[results.Row], name: str) -> list[str]:
+    """The values of a column, each once, as they first appear."""
+    return list(dict.fromkeys(row[name] for row in rows))
 
 
 def cell(row: results.Row, name: str) -> str:
@@ -106,10 +109,11 @@ def cell(row: results.Row, name: str) -> str:
     return f"≥ {text}" if is_bound else text
 
 
-def markdown_table(rows: list[dict[str, Any]]) -> str:
-    """A pipe table."""
+def markdown_table(rows: list[dict[str, str]]) -> str:
+    """A pipe table: numbers to the right, words to the left."""
     names = list(rows[0])
-    lines = [names, ["---"] + ["---:"] * (len(names) - 1), *([str(row[name]) for name in names] for row in rows)]
+    sides = ["---:" if any(char.isdigit() for char in rows[0][name][:3]) else "---" for name in names]
+    lines = [names, sides, *([row[name] for name in names] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 

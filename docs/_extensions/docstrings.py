@@ -18,8 +18,8 @@ IN_BACKTICKS = re.compile(r"(`+[^`]*`+)")
 
 
 def prepare(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Mark the formulas of a docstring and keep its bars from being read as substitutions."""
-    lines[:] = _with_bars(_with_formulas(lines))
+    """Mark the formulas of a docstring, list its attributes, and keep its bars from being read as substitutions."""
+    lines[:] = _with_bars(_with_attributes(_with_formulas(lines)))
 
 
 def unlink(app: Sphinx, doctree: nodes.document) -> None:
@@ -44,15 +44,40 @@ def _with_formulas(lines: list[str]) -> list[str]:
 def _first_section(lines: list[str]) -> int:
     """The line of the first heading, underlined by dashes, or of the first example or markup."""
     for number, line in enumerate(lines):
-        below = lines[number + 1] if number + 1 < len(lines) else ""
-        is_heading = len(below) > 2 and not below.strip("-")
-        if is_heading or line.startswith((">>>", "::", "..")) or line.rstrip().endswith("::"):
+        if _is_heading(lines, number) or line.startswith((">>>", "::", "..")) or line.rstrip().endswith("::"):
             return number
     return len(lines)
 
 
 def _is_inside_formula(marked: list[str]) -> bool:
     return next((line for line in reversed(marked) if line.strip()), "").startswith("    ")
+
+
+def _with_attributes(lines: list[str]) -> list[str]:
+    """Write the section Attributes as a list: Napoleon would lose the underscores, and all names of a line but one."""
+    begin = next(
+        (number for number, line in enumerate(lines) if line == "Attributes" and _is_heading(lines, number)), None
+    )
+    if begin is None:
+        return lines
+    after = range(begin + 2, len(lines))
+    end = next((number for number in after if _is_heading(lines, number)), len(lines))
+    written = [":Attributes:", ""]
+    for line in lines[begin + 2 : end]:
+        written.append(f"    {line}" if line.startswith(" ") or not line else _entry(line))
+    return [*lines[:begin], *written, "", *lines[end:]]
+
+
+def _entry(line: str) -> str:
+    """An item of the list: names as code, the type behind them."""
+    names, _, kind = line.partition(" : ")
+    code = ", ".join(f"``{name.strip()}``" for name in names.split(","))
+    return f"    * {code}" + (f" (*{kind}*)" if kind else "")
+
+
+def _is_heading(lines: list[str], number: int) -> bool:
+    below = lines[number + 1] if number + 1 < len(lines) else ""
+    return len(below) > 2 and not below.strip("-")
 
 
 def _with_bars(lines: list[str]) -> list[str]:

@@ -105,3 +105,31 @@ def test_formulas_and_bars_of_a_docstring_survive():
 )
 def test_symbols_get_their_subscripts_and_names_do_not(words, marked):
     assert [match.group(2) for match in extension("typography").SUBSCRIPT.finditer(words)] == marked
+
+
+def test_attributes_keep_their_underscores():
+    docstrings = extension("docstrings")
+    lines = [
+        "Words.",
+        "",
+        "Attributes",
+        "----------",
+        "a_, b_",
+        "    Both.",
+        "c_ : int",
+        "    One.",
+        "",
+        "Notes",
+        "-----",
+        "No.",
+    ]
+    docstrings.prepare(None, "class", "X", None, None, lines)
+    assert lines[2:8] == [
+        ":Attributes:",
+        "",
+        "    * ``a_``, ``b_``",
+        "        Both.",
+        "    * ``c_`` (*int*)",
+        "        One.",
+    ]
+    assert lines[-3:] == ["Notes", "-----", "No."]
