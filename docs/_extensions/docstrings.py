@@ -62,7 +62,7 @@ def _with_attributes(lines: list[str]) -> list[str]:
         return lines
     after = range(begin + 2, len(lines))
     end = next((number for number in after if _is_heading(lines, number)), len(lines))
-    written = [":Attributes:", ""]
+    written = ["", "", ":Attributes:", ""]  # two empty lines end a section of Napoleon's
     for line in lines[begin + 2 : end]:
         written.append(f"    {line}" if line.startswith(" ") or not line else _entry(line))
     return [*lines[:begin], *written, "", *lines[end:]]

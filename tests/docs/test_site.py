@@ -124,7 +124,7 @@ def test_attributes_keep_their_underscores():
         "No.",
     ]
     docstrings.prepare(None, "class", "X", None, None, lines)
-    assert lines[2:8] == [
+    assert lines[4:10] == [
         ":Attributes:",
         "",
         "    * ``a_``, ``b_``",
