@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 LOG = logging.getLogger(__name__)
+OPENED, CLOSED = re.compile(r"(?<!\\)\{"), re.compile(r"(?<!\\)\}")
 BARE_FRACTION = re.compile(r"\\[dt]?frac\s*[^{\s]")
 """A fraction without braces: docutils reads the 12 of ``\\frac12`` as one number."""
 
@@ -21,6 +22,8 @@ def to_mathml(tex: str, *, is_block: bool, place: Any = None) -> str:
     try:
         if BARE_FRACTION.search(tex):
             raise MathError("write \\frac{1}{2}, with braces")
+        if len(OPENED.findall(tex)) != len(CLOSED.findall(tex)):
+            raise MathError("a brace is open, or closed too often")
         if is_block and "\\\\" in tex and "\\begin" not in tex:
             tex = rf"\begin{{aligned}}{tex}\end{{aligned}}"
         return str(latex2mathml.tex2mathml(tex, as_block=is_block))
