@@ -51,12 +51,10 @@ html_math_renderer = "mathml"
 html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
-templates_path: list[str] = []
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 copybutton_exclude = ".linenos, .gp, .go"
 html_theme_options = {
-    "sidebar_hide_name": False,
     "light_css_variables": {"color-brand-primary": "#0b5fa5", "color-brand-content": "#0b5fa5"},
     "dark_css_variables": {"color-brand-primary": "#6cb6ff", "color-brand-content": "#6cb6ff"},
 }

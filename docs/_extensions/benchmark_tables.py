@@ -7,6 +7,7 @@
 """
 
 import json
+import re
 from typing import ClassVar
 
 from docutils import nodes
@@ -17,6 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 from benchmarks import results, summary
 
 OURS = "ours"
+NUMBER = re.compile(r"(?:≥ )?[−-]?\d[\d .e+-]*s?|–")
 
 
 class FromResults(SphinxDirective):
@@ -112,7 +114,7 @@ def cell(row: results.Row, name: str) -> str:
 def markdown_table(rows: list[dict[str, str]]) -> str:
     """A pipe table: numbers to the right, words to the left."""
     names = list(rows[0])
-    sides = ["---:" if any(char.isdigit() for char in rows[0][name][:3]) else "---" for name in names]
+    sides = ["---:" if NUMBER.fullmatch(rows[0][name]) else "---" for name in names]
     lines = [names, sides, *([row[name] for name in names] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
