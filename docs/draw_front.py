@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from sklearn.datasets import make_moons
 
 from maxmargin import SVC, PegasosSVC, Regularization, plot
@@ -44,6 +43,8 @@ def draw_proof(ax: Any) -> None:
 
 def main() -> None:
     """Both, side by side."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(12, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[1.35, 1])
     draw_machine(left)
