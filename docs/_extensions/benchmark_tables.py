@@ -74,7 +74,16 @@ class Machine(FromResults):
         """One sentence from the suite's json."""
         config = json.loads((results.FOLDER / f"{suite}.json").read_text())
         versions = ", ".join(f"{name} {config[name]}" for name in results.PACKAGES if name in config)
-        return f"Measured on {config['cores']} cores ({config['machine']}), Python {config['python']}, {versions}."
+        told = {
+            "repeats": "runs of each",
+            "seconds": "seconds of patience",
+            "load before": "load of the machine before",
+        }
+        settings = ", ".join(f"{words} {config[name]:g}" for name, words in told.items() if name in config)
+        where = f"{config['cores']} cores ({config['machine']}), Python {config['python']}, {versions}"
+        return f"Measured on {where}." + (
+            f" The last run, whose rows may be some of these: {settings}." if settings else ""
+        )
 
 
 def ratios(rows: list[results.Row], case: str) -> list[results.Row]:
