@@ -7,6 +7,8 @@ from importlib.util import find_spec
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+collect_ignore_glob = ["docs/conf.py", "docs/_extensions/*"]
+"""Sphinx's: they change sys.path or need the extra docs. tests/docs looks at them."""
 NEEDS_MATPLOTLIB = ("/src/maxmargin/plot/", "/docs/plot.md", "/tests/plot/")
 
 

@@ -1,0 +1,60 @@
+"""Sphinx's settings. ``python -m docs`` builds the site; it asks no network, neither when built nor when read."""
+
+import sys
+from pathlib import Path
+
+import maxmargin
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent)]  # our extensions; benchmarks/, whose results become tables
+
+project = "maxmargin"
+author = "the maxmargin authors"
+copyright = author
+version = release = maxmargin.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "mathml",
+    "docstrings",
+    "typography",
+    "benchmark_tables",
+]
+exclude_patterns = ["_build"]
+
+# Pages: Markdown, `$…$` for formulas, links to headings, `:::` for cards.
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+myst_dmath_double_inline = True
+
+# The API reference: numpydoc docstrings.
+default_role = "py:obj"
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_class_signature = "mixed"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+add_module_names = False
+python_display_short_literal_types = True
+toc_object_entries_show_parents = "hide"
+
+# The look.
+html_theme = "furo"
+html_title = "maxmargin"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_math_renderer = "mathml"
+html_show_sphinx = False
+html_copy_source = False
+html_show_sourcelink = False
+pygments_style = "friendly"
+pygments_dark_style = "github-dark"
+copybutton_exclude = ".linenos, .gp, .go"
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#0b5fa5", "color-brand-content": "#0b5fa5"},
+    "dark_css_variables": {"color-brand-primary": "#6cb6ff", "color-brand-content": "#6cb6ff"},
+}
