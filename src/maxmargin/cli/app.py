@@ -64,6 +64,6 @@ def main() -> None:
         if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
             raise
         where = getattr(getattr(error, "ctx", None), "command_path", "maxmargin")
-        tell(f"{error.format_message()} See {where} --help.")
+        tell(f"{error.format_message().rstrip('.')}. See {where} --help.")
         code = error.exit_code
     sys.exit(code if isinstance(code, int) else 0)

@@ -1,5 +1,6 @@
 """``maxmargin convert``: a model for other programs, or theirs as ours."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -34,8 +35,14 @@ Features = Annotated[
 def convert(model: ModelFile, out: Out, screen: Screen, to: Format = "auto", features: Features = None) -> None:
     """Write a model in another format; what the format cannot hold is refused."""
     check_places([model], [out])
-    from maxmargin.io import export, load
+    from maxmargin.io import FORMATS, export, load
 
+    if to == "auto" and Path(out).suffix.removeprefix(".") not in FORMATS:
+        raise typer.BadParameter(
+            f"{out!r} has none of the suffixes {', '.join('.' + one for one in FORMATS)}; say --to."
+        )
+    if to not in ("auto", *FORMATS):
+        raise typer.BadParameter(f"--to {to!r} where one of {', '.join(FORMATS)} is wanted.")
     machine = load(model, n_features=features)
     export(machine, out, format=to)
     screen.show(f"{type(machine).__name__}: {out}")

@@ -11,6 +11,8 @@ from maxmargin.cli.files import DataFile, Source, check_places, write_lines
 from maxmargin.cli.learning import Budgets, Learning, choose
 from maxmargin.cli.screen import PANEL, Screen
 
+SHOWN_WARNINGS = 3
+
 Place = Annotated[
     str | None,
     typer.Option(
@@ -81,11 +83,12 @@ def _train(model: Any, X: Any, y: Any, screen: Screen) -> int:
             code = DONE
         except KeyboardInterrupt:
             code = INTERRUPTED
-    for warning in caught:
+    for warning in caught[:SHOWN_WARNINGS]:
         tell(str(warning.message))
-        if code == DONE and issubclass(warning.category, ConvergenceWarning):
-            code = NOT_REACHED
-    return code
+    if len(caught) > SHOWN_WARNINGS:
+        tell(f"… and {len(caught) - SHOWN_WARNINGS} more of the kind, for other problems.")
+    is_short = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+    return NOT_REACHED if code == DONE and is_short else code
 
 
 def _name_features(model: Any, names: tuple[str, ...]) -> None:
@@ -127,9 +130,9 @@ def _tell_ending(code: int, output: str | None) -> None:
     """What became of the best model so far."""
     kept = "no -o was given, so it is not kept" if output is None else f"it was saved to {output}"
     if code == INTERRUPTED:
-        tell(f"Interrupted. The best model so far is below; {kept}.")
+        tell(f"Interrupted. This is the best model so far; {kept}.")
     elif code == NOT_REACHED:
-        tell(f"The gap that was asked for was not reached. The best model so far is below; {kept}.")
+        tell(f"What was asked for was not reached. This is the best model so far; {kept}.")
 
 
 def _show(

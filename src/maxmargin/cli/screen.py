@@ -43,7 +43,7 @@ class Screen:
         with console.capture() as captured:  # written by hand, so that a closed pipe is seen
             for part in parts:
                 console.print(part, markup=False)
-        sys.stdout.write(captured.get())
+        sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
     def answer(self, **values: Any) -> None:
         """The JSON object, if it was asked for."""
