@@ -1,6 +1,7 @@
 """What only a process of its own shows: Ctrl-C, closed pipes, terminals, the time of --help."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from maxmargin import load
+from maxmargin import LinearSVC, load, save
 from maxmargin.core import Status
 from tests.cli.conftest import two_clouds
 
@@ -32,10 +33,10 @@ def fit(folder, *options, **settings):
     return subprocess.Popen([*MAIN, "fit", "work.npz", *slow, *options], cwd=folder, text=True, **settings)
 
 
-def read_terminal(terminal, until=None, seconds=120.0):
+def read_terminal(terminal, until=r"$.", seconds=120.0):
     """What a program writes to a terminal, until it has written this, or has ended."""
     seen, end = b"", time.monotonic() + seconds
-    while time.monotonic() < end and (until is None or until not in seen):
+    while time.monotonic() < end and not re.search(until, seen.decode(errors="replace")):
         try:
             piece = os.read(terminal, 4096)
         except OSError:  # Linux's way to say that the other side is closed
@@ -43,7 +44,7 @@ def read_terminal(terminal, until=None, seconds=120.0):
         if not piece:
             break
         seen += piece
-    return seen.decode()
+    return seen.decode(errors="replace")
 
 
 @POSIX
@@ -55,7 +56,7 @@ def test_a_terminal_sees_the_gap_fall_and_an_interrupt_keeps_the_best_model(hard
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     process = fit(hard_work, "-o", place.name, stdout=subprocess.PIPE, stderr=theirs, env=environment)
     os.close(theirs)
-    bars = read_terminal(mine, until=b", round ")
+    bars = read_terminal(mine, until=r", round [1-9]")
     assert "SVC" in bars
     assert "goal 1e-12" in bars
     process.send_signal(signal.SIGINT)
@@ -83,8 +84,7 @@ def test_without_a_terminal_there_are_no_bars(hard_work):
 def test_a_reader_that_goes_away_is_no_error_to_trace(tmp_path):
     X, y = two_clouds(20_000, 2)
     np.savez(tmp_path / "d.npz", X=X, y=y)
-    np.savez(tmp_path / "few.npz", X=X[:50], y=y[:50])
-    subprocess.run([*MAIN, "fit", "few.npz", "-q", "-o", "m.maxmargin"], cwd=tmp_path, check=True, timeout=120)
+    save(LinearSVC().fit(X[:50], y[:50]), tmp_path / "m.maxmargin")
     process = subprocess.Popen(
         [*MAIN, "predict", "m.maxmargin", "d.npz"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
@@ -97,12 +97,14 @@ def test_a_reader_that_goes_away_is_no_error_to_trace(tmp_path):
     assert b"Exception" not in err
 
 
+@POSIX
 def test_help_comes_at_once():
     seconds = []
     for _ in range(3):
-        started = time.perf_counter()
+        before = os.times()
         subprocess.run([*MAIN, "--help"], check=True, capture_output=True, timeout=60)
-        seconds.append(time.perf_counter() - started)
+        after = os.times()
+        seconds.append(sum(after[2:4]) - sum(before[2:4]))  # of its processor: others may be busy
     assert min(seconds) < 1.0, seconds
 
 

@@ -16,6 +16,8 @@ def bounds(model: ModelFile, data: DataFile, source: Source, screen: Screen, del
 
     DATA must be the training data, in their order.
     """
+    if not 0 < delta < 1:
+        raise typer.BadParameter(f"--delta {delta:g} where a probability between 0 and 1 is wanted.")
     from maxmargin.bounds import of_model
     from maxmargin.cli.bounds_table import bounds_table
 

@@ -8,6 +8,7 @@ from maxmargin.cli.ending import DONE, INTERRUPTED, NOT_REACHED, refusing_bad_da
 from maxmargin.cli.files import DataFile, Source, check_places, write_lines
 from maxmargin.cli.learning import Learning, choose
 from maxmargin.cli.screen import PANEL, Screen
+from maxmargin.cli.values import written
 
 if TYPE_CHECKING:
     from maxmargin.estimators import LeaveOneOut
@@ -47,7 +48,7 @@ def loo(data: DataFile, learning: Learning, source: Source, screen: Screen, outp
         code = INTERRUPTED
         tell(f"Interrupted: {n_open} of {result.n} labels are not known yet.")
     if output is not None:
-        write_lines(output, (str(label) for label in result.predictions.tolist()))
+        write_lines(output, (written(label) for label in result.predictions.tolist()))
     _show(model, result, code, output, screen)
     raise typer.Exit(code)
 

@@ -8,6 +8,7 @@ import typer
 from maxmargin.cli.ending import refusing_bad_data
 from maxmargin.cli.files import DataFile, ModelFile, Source, check_places, write_lines
 from maxmargin.cli.screen import PANEL, Screen
+from maxmargin.cli.values import written
 
 Place = Annotated[
     str | None,
@@ -98,7 +99,7 @@ def _two_dimensional(values: Any) -> Any:
 
 def _lines(labels: Any, certain: Any, values: Any) -> Any:
     """A line a sample: its label, and what else was asked for."""
-    columns = [[str(label) for label in labels.tolist()]]
+    columns = [[written(label) for label in labels.tolist()]]
     if certain is not None:
         columns.append(["certain" if one else "open" for one in certain.tolist()])
     if values is not None:
@@ -110,8 +111,8 @@ def _right(labels: Any, y: Any, classes: Any) -> int | None:
     """How many labels are those of the data, written as they are; None where the data have none that the model knows."""
     if y is None:
         return None
-    known = {str(one) for one in classes.tolist()}
-    wanted = [str(one) for one in y.tolist()]
+    known = {written(one) for one in classes.tolist()}
+    wanted = [written(one) for one in y.tolist()]
     if known.isdisjoint(wanted):
         return None
-    return sum(one == other for one, other in zip(wanted, map(str, labels.tolist()), strict=True))
+    return sum(one == other for one, other in zip(wanted, map(written, labels.tolist()), strict=True))

@@ -1,4 +1,4 @@
-"""From what is typed to the values of parameters."""
+"""From what is typed to the values of parameters, and from labels to what is written."""
 
 import math
 import re
@@ -84,3 +84,14 @@ def class_weights(text: str, classes: Sequence[Any]) -> Any:
             raise typer.BadParameter(f"class_weight is about {label!r}; the labels are {', '.join(list(known)[:10])}.")
         weights[known[label]] = weight
     return weights
+
+
+def written(label: Any) -> str:
+    """A label as it stands in files: whole numbers without a fraction.
+
+    Examples
+    --------
+    >>> written("bird"), written(1), written(1.0), written(1.5)
+    ('bird', '1', '1', '1.5')
+    """
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

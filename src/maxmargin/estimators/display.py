@@ -79,7 +79,7 @@ class Display(_Bars):
 
     def begin(self, k: int) -> None:
         """Show a bar."""
-        self._bars[k] = self._progress.add_task(self._bar_names[k], total=1.0, gap="?", rounds="")
+        self._bars[k] = self._progress.add_task(self._bar_names[k], total=1.0, gap="?", rounds=", round 0")
 
     def see(self, k: int, event: Event, share: float) -> bool:
         """Move the bar; never asks to stop."""
