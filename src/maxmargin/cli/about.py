@@ -46,7 +46,7 @@ def sentence(found: Sequence[Proof]) -> str:
 def proof_table(found: Sequence[Proof]) -> Padding:
     """The numbers of one certificate as two columns; of several a line each."""
     if len(found) == 1:
-        return Padding(certificate_table(found[0].certificate), (0, 0, 0, 2))
+        return Padding(certificate_table(found[0].certificate), (1, 0, 0, 2))
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
     table.add_column("problem", overflow="fold")
     for heading in ("relative gap", "objective", "margin", "on the margin", "inside"):
@@ -62,7 +62,7 @@ def proof_table(found: Sequence[Proof]) -> Padding:
         )
     if len(found) > SHOWN:
         table.add_row(f"… and {len(found) - SHOWN} with smaller gaps")
-    return Padding(table, (0, 0, 0, 2))
+    return Padding(table, (1, 0, 0, 2))
 
 
 def certificate_table(certificate: "Certificate") -> Table:

@@ -22,7 +22,7 @@ DEFAULT = "maxmargin_demo"
 
 
 def demo(report: Page = None) -> None:
-    """See it work in half a minute: no file needed.
+    """See it work in less than a minute: no file needed.
 
     Trains linear and kernel machines on data that scikit-learn brings along, proves them, leaves every sample out once, and
     writes a page.

@@ -1,6 +1,8 @@
-"""What `maxmargin demo` shows: the library in half a minute, on data that scikit-learn brings along."""
+"""What `maxmargin demo` shows: the library in less than a minute, on data that scikit-learn brings along."""
 
+import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ def run_demo(page: Path, console: Console | None = None) -> None:
     """Fit, certify, fail with a proof, leave out, bound, compare, write a page; prints as it goes."""
     console = Console(width=min(Console().width, WIDTH)) if console is None else console
     console.print(Panel(Text("maxmargin: every answer carries its proof", justify="center"), style="bold"))
-    with console.status("loading the compiled loops (the very first time: compiling them)"):
+    with _busy(console, "loading the compiled loops (the very first time: compiling them)"):
         HardMarginSVC(solver="constraint_generation").fit([[0.0], [1.0]], [0, 1])
     _separable(console)
     _not_separable(console)
@@ -76,16 +78,16 @@ def _left_out(console: Console, page: Path) -> None:
     _title(
         console, "3. A kernel machine, and every sample left out once", "breast cancer, scaled; SVC, RBF kernel, C = 10"
     )
-    with console.status("training"):
+    with _busy(console, "training"):
         model = SVC(C=10).fit(X, y)
     _say(console, str(certify(model, X, y)))
-    with console.status("leaving each sample out (the very first time: compiling)"):
+    with _busy(console, "leaving each sample out (the very first time: compiling)"):
         result = leave_one_out(model, X, y)
     _say(console, f"Exact leave-one-out: {result.n} machines, of which {result.n_retrained} had to be trained.")
     console.print()
     for table in loo_tables(result):
         console.print(Padding(table, (0, 0, 0, 2)))
-    with console.status("writing the page"):
+    with _busy(console, "writing the page"):
         report(model, X, y, page, feature_names=cancer.feature_names, leave_one_out=result, title="maxmargin demo")
 
 
@@ -106,7 +108,7 @@ def _speed(console: Console) -> None:
     ours = _seconds(model, X, y)
     gap = model.certificate_.relative_gap
     _say(console, f"maxmargin     {ours:.3f} s, proved optimal to a relative {gap:.0e}")
-    with console.status("waiting for scikit-learn"):
+    with _busy(console, "waiting for scikit-learn"):
         theirs = _seconds(svm.SVC(kernel="linear", C=1e6), X, y)
     _say(console, f"scikit-learn  {theirs:.3f} s, SVC(kernel='linear', C=1e6), gap unknown")
     _say(console, f"That is {theirs / ours:.0f} times as fast.")
@@ -125,6 +127,11 @@ def _two_clouds(n: int, d: int, gap: float = 1.0) -> tuple[Any, Any]:
     X = rng.normal(size=(n, d))
     y = np.where(X @ direction > 0, 1, -1)
     return X + gap * np.outer(y, direction), y
+
+
+def _busy(console: Console, what: str) -> AbstractContextManager[Any]:
+    """Something that moves while one waits, on a terminal."""
+    return console.status(what) if sys.stdout.isatty() else nullcontext()
 
 
 def _title(console: Console, title: str, subtitle: str) -> None:

@@ -145,9 +145,9 @@ def _show(
     screen.show(f"{type(model).__name__}: {n} samples × {d} features, {kinds}, {seconds:.2f} s")
     proofs = stored_proofs(model)
     screen.show(*([sentence(proofs), proof_table(proofs)] if proofs else [perceptron_sentence(model)]))
-    for what, place in (("Model", output), ("Dual variables", alphas)):
-        if place is not None:
-            screen.show(f"{what}: {place}")
+    places = {"Model": output, "Dual variables": alphas}
+    said = [f"{what}: {place}" for what, place in places.items() if place is not None]
+    screen.show(*(["", *said] if said else []))
     screen.answer(
         command="fit",
         **about_model(model),

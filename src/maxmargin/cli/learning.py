@@ -33,8 +33,8 @@ class Learning:
         _option(
             "--estimator",
             "-e",
-            metavar="|".join(("auto", *ESTIMATORS)),
-            help="auto: svc, or linear where the data are very many or very wide.",
+            metavar="NAME",
+            help=f"{', '.join(ESTIMATORS)}; by itself svc, and linear for very many samples or features.",
         ),
     ] = "auto"
     C: Annotated[
@@ -66,10 +66,10 @@ class Learning:
         list[str] | None,
         _option("--set", "-s", metavar="NAME=VALUE", help="Any other parameter of the estimator; may be repeated."),
     ] = None
+    jobs: Annotated[int | None, _option("--jobs", "-j", metavar="NUMBER", help="Threads.")] = None
     tol: Annotated[
         float | None, _option("--tol", metavar="NUMBER", help="The relative duality gap to prove.", panel=STOP)
     ] = None
-    jobs: Annotated[int | None, _option("--jobs", "-j", metavar="NUMBER", help="Threads.", panel=STOP)] = None
 
 
 @dataclass(frozen=True)
