@@ -98,6 +98,8 @@ def test_alphas_of_several_classes_have_a_column_a_pair(call, flowers):
     y = read_data(flowers).y
     assert beta.shape == (len(y), 3)
     assert (beta[y == "setosa", 2] == 0).all()
+    assert (beta[y == "setosa", :2] >= 0).all()
+    assert (beta[y == "virginica", 1:] <= 0).all()
     np.testing.assert_allclose(beta.sum(axis=0), 0, atol=1e-9)
 
 
@@ -125,7 +127,7 @@ def test_json_tells_everything(call, clouds):
     assert found["parameters"]["C"] == "inf"
     assert found["status"] == "SOLVED"
     assert found["saved"] == "m.maxmargin"
-    assert found["samples"], found["features"] == (60, 4)
+    assert (found["samples"], found["features"]) == (60, 4)
     assert found["proofs"][0]["problem"] == "1 against -1"
     assert found["proofs"][0]["groups"]["inside"] == 0
     assert found["relative_gap"] <= 1e-3

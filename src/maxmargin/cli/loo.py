@@ -38,7 +38,7 @@ def loo(data: DataFile, learning: Learning, source: Source, screen: Screen, outp
         screen.remark(reason)
     from maxmargin import Status, leave_one_out
 
-    with refusing_bad_data(), screen.watching_fits():
+    with refusing_bad_data():
         result = leave_one_out(model, found.X, found.y, verbose=screen.is_live)
     code, n_open = DONE, int((~result.is_certain).sum())
     if result.status is Status.STALLED:
