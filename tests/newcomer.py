@@ -142,17 +142,18 @@ def every_command(one: Newcomer) -> None:
 
 def mistakes(one: Newcomer) -> None:
     """What goes wrong is said in one line, and nothing is overwritten."""
-    keep = (one.work / "animals.csv.maxmargin").read_bytes()
+    kept = {name: (one.work / name).read_bytes() for name in ("animals.csv", "animals.csv.maxmargin", "alphas.txt")}
     for name in ("missing.csv", *BAD_FILES):
         one.run("maxmargin", "fit", name, "-o", "animals.csv.maxmargin", code=1)
-        one.run("maxmargin", "predict", "animals.csv.maxmargin", name, "-o", "animals.csv.maxmargin", code=1)
+        one.run("maxmargin", "predict", "animals.csv.maxmargin", name, "-o", "alphas.txt", code=1)
     one.run(
         "maxmargin", "fit", "animals.csv", "--target", "colour", "-o", "animals.csv.maxmargin", code=1, says="colour"
     )
-    one.run("maxmargin", "predict", "garbage.csv", "animals.csv", code=1)
+    one.run("maxmargin", "predict", "garbage.csv", "animals.csv", "-o", "alphas.txt", code=1)
     one.run("maxmargin", "fit", "animals.csv", "-o", "animals.csv", code=1)
     one.run("maxmargin", "fit", "animals.csv", "--kernel", "magic", code=2, says="'rbf'")
-    one.check(("mistakes",), (one.work / "animals.csv.maxmargin").read_bytes() == keep, "the model was overwritten")
+    for name, content in kept.items():
+        one.check(("mistakes",), (one.work / name).read_bytes() == content, f"{name} was overwritten")
 
 
 def interrupted(one: Newcomer) -> None:
