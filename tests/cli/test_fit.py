@@ -111,7 +111,9 @@ def test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved(call, tmp_
     assert load("m.maxmargin").certificate_.relative_gap > 1e-9
 
 
-def test_a_perceptron_says_its_updates(call, clouds, tmp_path):
+def test_a_perceptron_says_its_updates(call, clouds, flowers, tmp_path):
+    done = call("fit", flowers, "-e", "perceptron", "--max-iter", "3", code=3)
+    assert "1 of 3 classes are separated from the rest" in done.out
     (tmp_path / "easy.csv").write_text("0,no\n1,no\n3,yes\n4,yes\n")
     done = call("fit", "easy.csv", "-e", "perceptron", code=0)
     assert "updates in" in done.out

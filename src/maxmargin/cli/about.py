@@ -107,7 +107,11 @@ def about_model(model: Any) -> dict[str, Any]:
 
 
 def perceptron_sentence(model: Any) -> str:
-    """How a perceptron ended: it has no objective, and where it ended by itself it has a witness."""
+    """How a perceptron ended: it has no objective, but where it ended by itself it has a witness."""
     witnesses = model.witness_ if isinstance(model.witness_, tuple) else (model.witness_,)
-    end = " ".join(dict.fromkeys(str(one) for one in witnesses if one is not None))
-    return f"{model.n_updates_} updates in {model.n_iter_} epochs. {end or 'It does not separate its samples.'}"
+    n_found = sum(one is not None for one in witnesses)
+    if len(witnesses) > 1:
+        end = f"{n_found} of {len(witnesses)} classes are separated from the rest."
+    else:
+        end = str(witnesses[0]) if n_found else "It does not separate its samples."
+    return f"{model.n_updates_} updates in {model.n_iter_} epochs. {end}"
