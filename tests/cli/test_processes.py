@@ -23,8 +23,8 @@ def hard_work(tmp_path_factory):
     """Data that keep SMO busy for minutes at a small tolerance."""
     rng = np.random.default_rng(0)
     folder = tmp_path_factory.mktemp("work")
-    X = rng.normal(size=(6000, 10))
-    np.savez(folder / "work.npz", X=X, y=rng.integers(0, 2, size=6000))
+    X = rng.normal(size=(2500, 10))
+    np.savez(folder / "work.npz", X=X, y=rng.integers(0, 2, size=2500))
     return folder
 
 
