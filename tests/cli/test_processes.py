@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -95,6 +96,30 @@ def test_a_reader_that_goes_away_is_no_error_to_trace(tmp_path):
     assert process.wait(timeout=120) in (0, 141)
     assert b"Traceback" not in err
     assert b"Exception" not in err
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("where", "code"),
+    [
+        (">&-", 0),
+        ("2>&-", 0),
+        pytest.param(">/dev/full", 1, marks=pytest.mark.skipif(not os.path.exists("/dev/full"), reason="none here")),
+    ],
+)
+def test_places_that_take_nothing_give_no_traceback(where, code):
+    line = f"{shlex.join(MAIN)} --version {where}" if code == 0 else f"{shlex.join(MAIN)} info {where}"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+def test_a_terminal_without_greek_sees_something():
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run([*MAIN, "fit", "--help"], capture_output=True, env=environment, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"SVM-light" in done.stdout
 
 
 @POSIX

@@ -1,5 +1,6 @@
 """The typer application: a file a command."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -54,9 +55,11 @@ for command in (
 
 def main() -> None:
     """Run the command line; whatever is wrong is one line on stderr, without a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that has no Greek shows something
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the shell
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  (until the program ends)
+        elif hasattr(getattr(sys, name), "reconfigure"):
+            getattr(sys, name).reconfigure(errors="backslashreplace")  # a terminal that has no Greek shows something
     try:
         code = app(args=sys.argv[1:] or ["--help"], prog_name="maxmargin", standalone_mode=False)
     except Exception as error:

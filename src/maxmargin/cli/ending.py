@@ -44,8 +44,12 @@ def ending(command: Callable[..., None]) -> Callable[..., None]:
                 tell("Interrupted; nothing was written.")
                 raise typer.Exit(INTERRUPTED) from error
             except BrokenPipeError as error:
-                _leave_the_pipe()
+                _leave_stdout()
                 raise typer.Exit(CLOSED_PIPE) from error
+            except OSError as error:
+                _leave_stdout()
+                tell(f"The system refuses: {error}.")
+                raise typer.Exit(BAD_INPUT) from error
 
     return call
 
@@ -65,8 +69,8 @@ def _show(message: Warning | str, *args: Any, **kwargs: Any) -> None:
     tell(str(message))
 
 
-def _leave_the_pipe() -> None:
-    """Whoever read stdout is gone: what is left in its buffer must not raise again when Python ends."""
+def _leave_stdout() -> None:
+    """Nobody takes what is written to stdout: what is left in its buffer must not raise again when Python ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
