@@ -8,11 +8,19 @@ import pytest
 from rich.console import Console
 from sklearn.datasets import load_breast_cancer, load_iris
 
-from maxmargin import ConvergenceWarning, HardMarginSVC, InvalidInputError, LinearSVC, NotSeparableError
+from maxmargin import (
+    SVC,
+    ConvergenceWarning,
+    HardMarginSVC,
+    InvalidInputError,
+    LinearSVC,
+    NotSeparableError,
+    Perceptron,
+)
 from maxmargin.core import Problem
 from maxmargin.estimators import progress
 from maxmargin.estimators.display import Display
-from maxmargin.estimators.progress import Digits
+from maxmargin.estimators.progress import Digits, watched_by
 from maxmargin.solvers import Budget, Event, ProximalNewton, solve
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -165,3 +173,61 @@ def test_a_terminal_shows_bars_while_problems_are_solved_and_lines_after():
     assert "LinearSVC, [red] against the rest: gap " in line
     assert "[red]" not in after
     assert "b against the rest" in after
+
+
+def test_one_bar_is_for_all_problems_and_lines_can_be_left_out():
+    terminal = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    solution = solve(Problem(X, 2.0 * Y - 1, cost=np.ones(len(Y))), ProximalNewton(), budget=Budget(iterations=2))
+    with Display("SVC", ["a against b", "a against c"], 1e-3, console=terminal, lines=False) as display:
+        display.begin(0)
+        display.end(0, solution)
+        display._progress.refresh()
+        assert display._progress.tasks[0].completed == 1.0
+        display.begin(1)
+        display.see(1, Event(0.2, 8, 1e-2, None), 0.5)
+        assert display._progress.tasks[0].completed == 1.5
+        assert display._progress.tasks[0].total == 2.0
+    assert "SVC, all" in terminal.file.getvalue()
+    assert "asked for" not in terminal.file.getvalue()
+
+
+class Recorder:
+    """A watcher that keeps what it hears."""
+
+    def __init__(self, *about):
+        self.about, self.heard = about, []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.heard.append("closed")
+
+    def begin(self, k):
+        self.heard.append("begin")
+
+    def see(self, k, event, share):
+        self.heard.append("see")
+        return False
+
+    def end(self, k, solution):
+        self.heard.append("end")
+
+
+@pytest.mark.parametrize("estimator", [LinearSVC(), SVC(kernel="rbf"), Perceptron(max_iter=5)])
+@pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
+def test_fits_can_be_watched_from_outside_whatever_verbose_says(estimator):
+    made = []
+
+    def make(*about):
+        made.append(Recorder(*about))
+        return made[-1]
+
+    with watched_by(make):
+        estimator.fit(X, Y)
+    estimator.fit(X, Y)
+    (recorder,) = made
+    assert recorder.about[0] == type(estimator).__name__
+    assert recorder.heard[0] == "begin"
+    assert "see" in recorder.heard
+    assert recorder.heard[-2:] == ["end", "closed"]

@@ -135,13 +135,13 @@ def test_an_svmlight_file(tmp_path):
         ("1 1:1e999\n", "NaN or infinite"),
         ("1e999 1:1\n", "infinite"),
         ("# nothing\n\n", "no samples"),
-        ("1 5:1\n", "n_features=3"),
+        ("1 5:1\n", "the model has 3 features"),
     ],
 )
 def test_what_is_wrong_with_an_svmlight_file_is_said_in_one_line(text, words, tmp_path):
     path = written(tmp_path, "a.svmlight", text)
     with pytest.raises(InvalidInputError) as caught:
-        read_data(path, n_features=3 if "n_features=3" in words else None)
+        read_data(path, n_features=3 if "the model has 3 features" in words else None)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -260,8 +260,8 @@ def test_the_file_is_replaced_as_a_whole(tmp_path, monkeypatch):
     assert path.read_text(encoding="utf-8") == report(model, X, y)
     before = path.read_bytes()
     with monkeypatch.context() as patch:
-        patch.setattr("pathlib.Path.replace", full_disk)
-        with pytest.raises(OSError, match="disk"):
+        patch.setattr("os.replace", full_disk)
+        with pytest.raises(InvalidInputError, match="disk"):
             report(model, X, y, path, title="other")
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

@@ -14,7 +14,8 @@ Row j of the matrix stands in K[slot[j]]; samples without one (−1) stay where 
 import numpy as np
 
 from maxmargin._loops.jit import loop
-from maxmargin._loops.leave_one_out_look import FLOOR, MAX_ROUNDS, ROUND_STEPS, ROUNDS, is_enough, look
+from maxmargin._loops.leave_one_out_fields import FLOOR, MAX_ROUNDS, ROUND_STEPS, ROUNDS
+from maxmargin._loops.leave_one_out_look import is_enough, look
 from maxmargin._loops.smo import N_FIELDS, STEPS, USED, pair_steps, single_steps
 
 

@@ -9,14 +9,8 @@ vanish, G = Σ_j r_j + max_{b' ∈ B} (b' − b) e is the gap of the problem wit
 import numpy as np
 
 from maxmargin._loops.jit import loop
+from maxmargin._loops.leave_one_out_fields import AT_SIGN, GAP, LEAST_GAP, LOWER, ROUNDING, UPPER, WIDTH
 from maxmargin._loops.quantiles import bias_ends, hinge_residual
-
-# What is known of the left-out sample, by position in `bounds`: the ends of F(x_i), the gap, and the rounds made.
-LOWER, UPPER, GAP, ROUNDS, N_BOUNDS = 0, 1, 2, 3, 4
-
-# The settings, by position in `rules`: stop at a certain sign?; at this width; at this gap; after so many rounds of so many
-# steps or sweeps; the least curvature of a pair; how much rounding may have moved F; which samples are near the margin.
-AT_SIGN, WIDTH, LEAST_GAP, MAX_ROUNDS, ROUND_STEPS, FLOOR, ROUNDING, NEAR = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 @loop

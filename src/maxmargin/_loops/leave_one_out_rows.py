@@ -18,17 +18,8 @@ from maxmargin._loops.dual_cd import HIGHEST, LOWEST, N_ACTIVE, sweep_csr
 from maxmargin._loops.dual_cd import N_FIELDS as N_REPORT
 from maxmargin._loops.face_rows import face_step, shift_row
 from maxmargin._loops.jit import loop
-from maxmargin._loops.leave_one_out_look import (
-    GAP,
-    LOWER,
-    MAX_ROUNDS,
-    NEAR,
-    ROUND_STEPS,
-    ROUNDING,
-    ROUNDS,
-    UPPER,
-    is_enough,
-)
+from maxmargin._loops.leave_one_out_fields import GAP, LOWER, MAX_ROUNDS, NEAR, ROUND_STEPS, ROUNDING, ROUNDS, UPPER
+from maxmargin._loops.leave_one_out_look import is_enough
 from maxmargin._loops.quantiles import bias_ends, hinge_residual
 
 FIRST_FACE, FACE_ITERATIONS = 2, 15

@@ -16,9 +16,7 @@ The bias is an entry of F that has no box.
 import numpy as np
 
 from maxmargin._loops.jit import loop
-
-INSIDE, LOW, HIGH = 0, 1, 2
-"""Where a sample is: between its bounds or at one of them."""
+from maxmargin._loops.leave_one_out_fields import HIGH, INSIDE, LOW
 
 PATIENCE = 1
 """Rounds in which all change sides at once although their number has not fallen."""

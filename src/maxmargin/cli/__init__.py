@@ -1,4 +1,4 @@
-"""The command line: ``maxmargin demo``, ``maxmargin info``."""
+"""The command line: a file a command, options that several share in `learning`, `files` and `screen`."""
 
 from maxmargin.cli.app import main
 

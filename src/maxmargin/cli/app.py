@@ -1,42 +1,72 @@
-"""The typer application: one function a command."""
+"""The typer application: a file a command."""
 
+import os
 import sys
+from typing import Annotated
 
 import typer
 
-from maxmargin.errors import MaxMarginError
+from maxmargin.cli import bounds, certify, convert, demo, fit, info, loo, predict, report
+from maxmargin.cli.ending import ending, tell
+from maxmargin.cli.groups import flat
 
 app = typer.Typer(
     name="maxmargin",
-    help="Support vector machines in which every answer carries its proof.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-BAD_INPUT = 1
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from maxmargin import __version__
+
+        sys.stdout.write(f"maxmargin {__version__}\n")
+        raise typer.Exit
 
 
-@app.command()
-def demo() -> None:
-    """See it work in a few seconds: no file needed."""
-    from maxmargin.cli.demo import run_demo
+@app.callback()
+def maxmargin(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Tell the version.")
+    ] = False,
+) -> None:
+    """Support vector machines in which every answer carries its proof.
 
-    run_demo()
+    Exit codes: 0 done, 1 bad input, 2 wrong usage, 3 the gap asked for was not reached, 130 interrupted.
+    """
 
 
-@app.command()
-def info() -> None:
-    """Tell versions, cores, BLAS and the cache folder."""
-    from maxmargin.cli.info import show_info
-
-    show_info()
+for command in (
+    demo.demo,
+    fit.fit,
+    predict.predict,
+    certify.certify,
+    loo.loo,
+    bounds.bounds,
+    report.report,
+    convert.convert,
+    info.info,
+):
+    app.command()(ending(flat(command)))
 
 
 def main() -> None:
-    """Run the command line; errors are one sentence, without a traceback. (Typer answers Ctrl-C with exit code 130.)"""
+    """Run the command line; whatever is wrong is one line on stderr, without a traceback."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the shell
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  (until the program ends)
+        elif hasattr(getattr(sys, name), "reconfigure"):
+            getattr(sys, name).reconfigure(errors="backslashreplace")  # a terminal that has no Greek shows something
     try:
-        app()
-    except MaxMarginError as error:
-        sys.stderr.write(f"maxmargin: {error}\n")
-        sys.exit(BAD_INPUT)
+        code = app(args=sys.argv[1:] or ["--help"], prog_name="maxmargin", standalone_mode=False)
+    except Exception as error:
+        # typer's errors of usage, which bring their exit code: whichever version of click it has inside
+        if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
+            raise
+        where = getattr(getattr(error, "ctx", None), "command_path", "maxmargin")
+        tell(f"{error.format_message().rstrip('.')}. See {where} --help.")
+        code = error.exit_code
+    sys.exit(code if isinstance(code, int) else 0)

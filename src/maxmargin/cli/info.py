@@ -5,24 +5,25 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
 import maxmargin
+from maxmargin.cli.screen import Screen
 
 CORE = ("numpy", "scipy", "scikit-learn", "numba", "clarabel", "rich", "typer")
 EXTRAS = ("matplotlib", "dask", "onnx", "scikit-learn-intelex")
 
 
-def show_info(console: Console | None = None) -> None:
-    """Print versions, cores, BLAS and the folder where compiled loops are kept."""
-    console = Console() if console is None else console
+def info(screen: Screen) -> None:
+    """Tell versions, cores, BLAS and the cache folder: what a bug report needs."""
+    from rich.table import Table
+
+    found = facts()
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    for name, value in facts().items():
+    for name, value in found.items():
         table.add_row(name, value)
-    console.print(table)
+    screen.show(table)
+    screen.answer(command="info", **found)
 
 
 def facts() -> dict[str, str]:

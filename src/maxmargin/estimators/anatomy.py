@@ -159,6 +159,12 @@ def _names(classes: Any, *, one_vs_one: bool) -> Sequence[tuple[str, str]]:
     return list(combinations(names, 2)) if one_vs_one else [(name, "the rest") for name in names]
 
 
+def problem_names(estimator: Any) -> list[str]:
+    """Which class against which, for each binary problem of a fitted classifier."""
+    names = _names(estimator.classes_, one_vs_one=isinstance(estimator, KernelClassifier))
+    return [f"{positive} against {negative}" for positive, negative in names]
+
+
 def strongest(parts: Sequence[Anatomy], n: int) -> tuple[Floats | None, Indices | None]:
     """(alpha, groups) of n training rows over all problems: the largest α, and the innermost KKT group.
 

@@ -1,4 +1,7 @@
-"""What ``verbose=True`` shows on stderr: a bar for each problem being solved, a line for each that is."""
+"""What ``verbose=True`` shows on stderr: a bar for each problem being solved, a line for each that is.
+
+A bar is the share of the digits that are proved, so that the time left is that of the digits to come.
+"""
 
 import math
 from collections.abc import Sequence
@@ -10,6 +13,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
@@ -21,68 +25,20 @@ from maxmargin.core import Solution, Status
 from maxmargin.solvers import Event
 
 
-class Display:
-    """An observer of one fit that draws bars on a terminal; where there is none it only writes the lines."""
+class _Bars:
+    """Abstract base: bars on stderr, which are there while there is a terminal, and leave nothing behind."""
 
-    def __init__(self, estimator: str, names: Sequence[str], tol: float, console: Console | None = None) -> None:
-        self._bar_names = [estimator] if len(names) == 1 else list(names)
-        self._line_names = [estimator] if len(names) == 1 else [f"{estimator}, {name}" for name in names]
-        self._tol = tol
-        self._console = Console(stderr=True) if console is None else console
-        self._bars: dict[int, TaskID] = {}
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=None),
-            TextColumn(f"gap {{task.fields[gap]}}, goal {tol:g}, round {{task.fields[iteration]}}"),
-            TimeElapsedColumn(),
-            console=self._console,
-            transient=True,
-        )
-
-    def __enter__(self) -> Self:
-        if self._console.is_interactive:
-            self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._console.is_interactive:
-            self._progress.stop()
-
-    def begin(self, k: int) -> None:
-        """Show a bar."""
-        self._bars[k] = self._progress.add_task(self._bar_names[k], total=1.0, gap="?", iteration=0)
-
-    def see(self, k: int, event: Event, share: float) -> bool:
-        """Move the bar; never asks to stop."""
-        self._progress.update(self._bars[k], completed=share, iteration=event.iteration)
-        if math.isfinite(event.relative_gap):  # else the last that was known stays
-            self._progress.update(self._bars[k], gap=f"{event.relative_gap:.1e}")
-        return False
-
-    def end(self, k: int, solution: Solution) -> None:
-        """Put a line in the place of the bar."""
-        self._progress.remove_task(self._bars.pop(k))
-        self._console.print(Text(f"{self._line_names[k]}: {summary(solution, self._tol)}"), soft_wrap=True)
-
-
-class Tally:
-    """Draws how many of so many are done, and the time that is left; nothing where there is no terminal."""
-
-    def __init__(self, name: str, console: Console | None = None) -> None:
-        self._name = name
+    def __init__(self, console: Console | None, *columns: ProgressColumn) -> None:
         self._console = Console(stderr=True) if console is None else console
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=None),
-            MofNCompleteColumn(),
+            *columns,
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             console=self._console,
             transient=True,
         )
-        self._task: TaskID | None = None
 
     def __enter__(self) -> Self:
         if self._console.is_interactive:
@@ -94,6 +50,68 @@ class Tally:
     ) -> None:
         if self._console.is_interactive:
             self._progress.stop()
+
+
+class Display(_Bars):
+    """An observer of one fit that draws bars on a terminal, above them one for all problems if there are several.
+
+    It writes a line for each problem that is solved, with or without a terminal, unless ``lines=False``.
+    """
+
+    def __init__(
+        self,
+        estimator: str,
+        names: Sequence[str],
+        tol: float,
+        console: Console | None = None,
+        *,
+        lines: bool = True,
+    ) -> None:
+        super().__init__(console, TextColumn(f"gap {{task.fields[gap]}}, goal {tol:g}{{task.fields[rounds]}}"))
+        self._bar_names = [estimator] if len(names) == 1 else list(names)
+        self._line_names = [estimator] if len(names) == 1 else [f"{estimator}, {name}" for name in names]
+        self._tol, self._lines = tol, lines
+        self._bars: dict[int, TaskID] = {}
+        self._shares, self._worst = [0.0] * len(names), 0.0
+        self._all: TaskID | None = None
+        if len(names) > 1:
+            self._all = self._progress.add_task(f"{estimator}, all", total=float(len(names)), gap="?", rounds="")
+
+    def begin(self, k: int) -> None:
+        """Show a bar."""
+        self._bars[k] = self._progress.add_task(self._bar_names[k], total=1.0, gap="?", rounds=", round 0")
+
+    def see(self, k: int, event: Event, share: float) -> bool:
+        """Move the bar; never asks to stop."""
+        self._progress.update(self._bars[k], completed=share, rounds=f", round {event.iteration}")
+        if math.isfinite(event.relative_gap):  # else the last that was known stays
+            self._progress.update(self._bars[k], gap=f"{event.relative_gap:.1e}")
+        self._reach(k, share)
+        return False
+
+    def end(self, k: int, solution: Solution) -> None:
+        """Put a line in the place of the bar."""
+        self._progress.remove_task(self._bars.pop(k))
+        if solution.certificate is not None:
+            self._worst = max(self._worst, solution.certificate.relative_gap)
+        self._reach(k, 1.0)
+        if self._lines:
+            self._console.print(Text(f"{self._line_names[k]}: {summary(solution, self._tol)}"), soft_wrap=True)
+
+    def _reach(self, k: int, share: float) -> None:
+        self._shares[k] = share
+        if self._all is not None:
+            worst = f"{self._worst:.1e}" if self._worst else "?"
+            self._progress.update(self._all, completed=sum(self._shares), gap=worst)
+
+
+class Tally(_Bars):
+    """Draws how many of so many are done, and the time that is left; nothing where there is no terminal."""
+
+    def __init__(self, name: str, console: Console | None = None) -> None:
+        super().__init__(console, MofNCompleteColumn())
+        self._name = name
+        self._task: TaskID | None = None
 
     def begin(self, total: int) -> None:
         """So many are to do now."""

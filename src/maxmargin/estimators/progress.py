@@ -1,4 +1,4 @@
-"""Who watches a fit: scikit-learn's callbacks (from its version 1.9 on), and the display of ``verbose=True``.
+"""Who watches a fit: scikit-learn's callbacks (from its version 1.9 on), the display of ``verbose=True``, the command line.
 
 How many steps a solver will take is not known beforehand, how many digits it shall prove is: a bar shows which share of the way
 from the first gap to `tol` is behind, on a logarithmic scale. It is full only when the gap is certified.
@@ -7,7 +7,8 @@ from the first gap to `tol` is behind, on a logarithmic scale. It is full only w
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any, Protocol, Self
 
@@ -52,6 +53,22 @@ class Watcher(Protocol):
 
     def end(self, k: int, solution: Solution) -> None:
         """Problem k is solved, as far as the solution says."""
+
+
+MakeWatcher = Callable[[str, Sequence[str], float], AbstractContextManager[Watcher]]
+"""From the estimator's name, the names of its problems and `tol` to a watcher."""
+
+_WATCHER: ContextVar[MakeWatcher | None] = ContextVar("_WATCHER", default=None)
+
+
+@contextmanager
+def watched_by(make: MakeWatcher) -> Iterator[None]:
+    """Within the block each fit of this thread has one more watcher, whatever its `verbose` says."""
+    token = _WATCHER.set(make)
+    try:
+        yield
+    finally:
+        _WATCHER.reset(token)
 
 
 class Watch:
@@ -106,6 +123,8 @@ def watching(
             from maxmargin.estimators.display import Display
 
             watchers.append(stack.enter_context(Display(type(estimator).__name__, names, tol)))
+        if (make := _WATCHER.get()) is not None:
+            watchers.append(stack.enter_context(make(type(estimator).__name__, names, tol)))
         yield Watch(watchers, tol)
 
 

@@ -26,6 +26,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     b'all of it'
     """
     target = Path(os.path.realpath(os.fsdecode(path)))
+    if target.exists() and not target.is_file():
+        raise InvalidInputError(f"Cannot write {str(target)!r}: it is no regular file. Choose another place.")
     # beside the target, because os.replace does not cross file systems
     name = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:

@@ -38,6 +38,8 @@ def read_svmlight(file: IO[bytes], n_features: int | None) -> Ready:
         raise InvalidInputError(f"it is no svmlight file ({error}).") from error
     if X.shape[0] == 0:
         raise InvalidInputError("there are no samples in it.")
+    if n_features is not None and X.shape[1] > n_features:
+        raise InvalidInputError(f"feature {X.shape[1]} appears in it where the model has {n_features} features.")
     d = feature_count(X.shape[1], X.nnz, n_features, InvalidInputError)
     X.resize((X.shape[0], d))
     return Ready(X, tidy_labels(y))

@@ -66,7 +66,7 @@ PARAMETERS: dict[str, Check] = {
     "gamma": _or_word(NOT_NEGATIVE, "scale", "auto"),
     "intercept_scaling": _or_none(POSITIVE),
     "kernel": (
-        "the name of a kernel, or a kernel",
+        f"one of {', '.join(map(repr, NAMES))}, or a kernel",
         lambda value: value in NAMES if isinstance(value, str) else isinstance(value, Kernel),
     ),
     "loss": _among("hinge", "squared_hinge", "ramp"),
@@ -84,7 +84,7 @@ PARAMETERS: dict[str, Check] = {
     "shrinking": FLAG,
     "shuffle": FLAG,
     "solver": (
-        "the name of a solver, or a solver",
+        f"one of {', '.join(map(repr, ('auto', EXACT, *SOLVERS)))}, or a solver",
         lambda value: (
             value in ("auto", EXACT, *SOLVERS) if isinstance(value, str) else isinstance(value, Solver | Auto)
         ),
@@ -95,13 +95,18 @@ PARAMETERS: dict[str, Check] = {
 }
 
 
+def check_parameter(name: str, value: Any) -> None:
+    """Refuse a value that the parameter of this name cannot have, whichever estimator it belongs to."""
+    wanted, is_right = PARAMETERS[name]
+    if not is_right(value):
+        raise InvalidInputError(f"{name}={value!r} where {wanted} is wanted.")
+
+
 def encode_parameters(estimator: Any) -> dict[str, Any]:
     """All parameters as JSON; one that could not be loaded again is refused."""
     encoded = {name: encode(name, value) for name, value in estimator.get_params(deep=False).items()}
     for name, value in encoded.items():
-        wanted, is_right = PARAMETERS[name]
-        if not is_right(decode(name, value)):
-            raise InvalidInputError(f"{name}={estimator.get_params(deep=False)[name]!r} where {wanted} is wanted.")
+        check_parameter(name, decode(name, value))
     return encoded
 
 

@@ -1,11 +1,11 @@
 """`report`: one page about one model."""
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from maxmargin.estimators import LeaveOneOut
+from maxmargin.io._atomic import replacing
 from maxmargin.reporting.page import page
 from maxmargin.reporting.subject import Subject
 
@@ -62,20 +62,8 @@ def report(
     (True, True)
     """
     html = page(Subject.of(estimator, X, y, sample_weight, feature_names, leave_one_out), title)
-    return html if path is None else _write(Path(path), html)
-
-
-def _write(path: Path, text: str) -> Path:
-    """Replace a file as a whole: whoever reads it sees the old page or the new one."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    return path
+    if path is None:
+        return html
+    with replacing(path) as file:
+        file.write(html.encode())
+    return Path(path)

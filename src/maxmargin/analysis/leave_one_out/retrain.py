@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin._loops.leave_one_out_look import ROUNDS
+from maxmargin._loops.leave_one_out_fields import ROUNDS
 from maxmargin.analysis.leave_one_out.full import Full
 from maxmargin.analysis.leave_one_out.tableau import Tableau
 from maxmargin.core import Candidate, Hinge, Problem, Status

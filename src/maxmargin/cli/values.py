@@ -1,0 +1,97 @@
+"""From what is typed to the values of parameters, and from labels to what is written."""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from maxmargin.core import Regularization
+
+WORDS: dict[str, Any] = {"true": True, "false": False, "none": None, "null": None}
+FORMS = ("sum", "mean", "tikhonov", "pegasos", "ridge")
+
+
+def typed(text: str) -> Any:
+    """A number, true, false or none where it is one, else the text.
+
+    Examples
+    --------
+    >>> [typed(text) for text in ("3", "1e-4", "inf", "true", "none", "rbf")]
+    [3, 0.0001, inf, True, None, 'rbf']
+    """
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    if re.fullmatch(r"[+-]?[0-9]+", text):
+        return int(text)
+    try:
+        return text if "_" in text else float(text)
+    except ValueError:
+        return text
+
+
+def trade_off(text: str) -> "float | Regularization":
+    """C as a number, or ``form:number`` in one of the spellings of `Regularization`.
+
+    Examples
+    --------
+    >>> trade_off("10"), trade_off("inf"), trade_off("pegasos:1e-4")
+    (10.0, inf, Regularization.pegasos(0.0001))
+    """
+    from maxmargin.core import Regularization
+    from maxmargin.errors import InvalidInputError
+
+    form, colon, number = text.rpartition(":")
+    try:
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value) or (colon and form not in FORMS):
+        raise typer.BadParameter(
+            f"C={text!r} where a number is wanted, or one with its form before it: {', '.join(f'{f}:1' for f in FORMS)}."
+        )
+    try:
+        found = Regularization(form if colon else "sum", value)  # type: ignore[arg-type]
+    except InvalidInputError as error:
+        raise typer.BadParameter(str(error)) from error
+    return found if colon else value
+
+
+def class_weights(text: str, classes: Sequence[Any]) -> Any:
+    """Balanced, none, or ``label=weight,label=weight`` for labels of the data.
+
+    Examples
+    --------
+    >>> class_weights("spam=2,7=0.5", [7, 8, "spam"])
+    {'spam': 2.0, 7: 0.5}
+    """
+    if text.lower() in ("balanced", "none"):
+        return None if text.lower() == "none" else "balanced"
+    known = {str(label): label for label in classes}
+    weights = {}
+    for pair in text.split(","):
+        label, _, number = pair.rpartition("=")
+        label = label.strip()
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = math.nan
+        if not label or not 0 < weight < math.inf:
+            raise typer.BadParameter(f"class_weight={pair!r} where balanced is wanted, or label=weight,label=weight.")
+        if label not in known:
+            raise typer.BadParameter(f"class_weight is about {label!r}; the labels are {', '.join(list(known)[:10])}.")
+        weights[known[label]] = weight
+    return weights
+
+
+def written(label: Any) -> str:
+    """A label as it stands in files: whole numbers without a fraction.
+
+    Examples
+    --------
+    >>> written("bird"), written(1), written(1.0), written(1.5)
+    ('bird', '1', '1', '1.5')
+    """
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
