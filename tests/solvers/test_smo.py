@@ -243,3 +243,11 @@ def columns_of(p, dtype=np.float64):
     columns = KernelColumns(p, dtype, n_threads=1)
     columns.begin(np.arange(p.n))
     return columns
+
+
+def test_noise_with_a_large_cost_is_not_taken_for_the_end_of_the_arithmetic():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4500, 10)), np.where(rng.random(4500) < 0.5, 1.0, -1.0)
+    solution = solve(Problem(X, y, cost=np.full(4500, 100.0), kernel=RBF(0.1)), SMO(n_threads=2), tol=1e-2)
+    assert solution.status is Status.SOLVED
+    assert solution.certificate.relative_gap <= 1e-2

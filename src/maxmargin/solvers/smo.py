@@ -57,7 +57,14 @@ BYTES_PER_FEATURE = 2**20
 """Of kept rows (64 features at least): the first touch of fresh memory can cost more than computing short rows again."""
 
 PATIENCE = 40
-"""Rounds in which the gap must fall by a tenth; else float32 gives way to float64, and float64 to another solver."""
+"""Rounds in which the gap must fall by a tenth, or the dual value rise by a part of what is missing; else float32 gives way to
+float64, and float64 to another solver."""
+
+WORTH = 1e-3
+"""That part. The gap of noisy data with a large cost stands still for long while the dual value climbs."""
+
+SLOW = 20
+"""Rounds in which the gap must halve; else the next working sets are twice as large."""
 
 REFINED = 256
 """Up to so many samples the last digits cost nothing worth mentioning."""
@@ -102,6 +109,9 @@ class _State:
     rounds: int = 0
     last_shrink: int = 0
     least_gap: float = np.inf
+    last_dual: float = -np.inf
+    growth: int = 0
+    gap_then: float = np.inf
     last_progress: int = 0
     claims: int = 0
     is_exact: bool = False
@@ -171,8 +181,13 @@ class SMO(Solver):
             self._round(state, tol)
             state.rounds += 1
             _estimate(state)
-            if state.gap < 0.9 * state.least_gap:
-                state.least_gap, state.last_progress = state.gap, state.rounds
+            missing = state.gap * abs(state.dual) / max(1.0 - state.gap, np.finfo(float).tiny)
+            if state.gap < 0.9 * state.least_gap or state.dual - state.last_dual > WORTH * missing:
+                state.least_gap, state.last_progress = min(state.gap, state.least_gap), state.rounds
+                state.last_dual = state.dual
+            if state.rounds % SLOW == 0:
+                state.growth += int(state.gap > 0.5 * state.gap_then)
+                state.gap_then = state.gap
             if state.rounds - state.last_progress > PATIENCE:
                 return self._without_progress(state, tol)
             if state.gap <= tol * CLAIM * 0.5 ** min(state.claims, 3):
@@ -319,7 +334,7 @@ class SMO(Solver):
 
     def _without_progress(self, state: _State, tol: float) -> Progress:
         """float32 gives way to float64, that to another solver, and that to an honest end."""
-        state.last_progress, state.least_gap = state.rounds, np.inf
+        state.last_progress, state.least_gap, state.last_dual = state.rounds, np.inf, -np.inf
         if not state.is_exact:
             state.is_exact, state.columns = True, None
             beta = self.finish(state, tol).beta
@@ -338,7 +353,7 @@ def _working_size(state: _State) -> int:
         return len(active.samples)
     itemsize = 8 if state.columns is None else state.columns.dtype.itemsize
     n_support = int(np.count_nonzero(active.beta))
-    return size_for(state.problem.n, len(active.samples), n_support, state.max_bytes // 4, itemsize)
+    return size_for(state.problem.n, len(active.samples), n_support, state.max_bytes // 4, itemsize, state.growth)
 
 
 def _estimate(state: _State) -> None:

@@ -28,13 +28,17 @@ def bytes_for_rows(n: int, max_bytes: int) -> int:
     return min(max_bytes, WHOLE_BYTES if n <= WHOLE else BET_BYTES)
 
 
-def size_for(n: int, n_active: int, n_support: int, most_bytes: int, itemsize: int) -> int:
-    """How many samples a working set has: all of them where they are few, else as many as a bounded round can treat."""
+def size_for(n: int, n_active: int, n_support: int, most_bytes: int, itemsize: int, growth: int = 0) -> int:
+    """How many samples a working set has: all of them where they are few, else as many as a bounded round can treat.
+
+    `growth` doubles it so many times, where small sets have proved slow.
+    """
     room = max(CHUNK, int((most_bytes / itemsize) ** 0.5))
     whole = WHOLE if 2 * n_support >= n_active else FEW
     if n_active <= min(whole, room):
         return n_active
-    return int(min(SIZE, max(SMALLEST, n // PART), room, max(2 * CHUNK, ROUND_VALUES // n_active)))
+    usual = min(SIZE, max(SMALLEST, n // PART), max(2 * CHUNK, ROUND_VALUES // n_active))
+    return int(min(usual * 2 ** min(growth, 4), n_active, WHOLE, room))
 
 
 def choose(g: Floats, beta: Floats, lo: Floats, hi: Floats, last: Indices, size: int) -> tuple[Indices, int]:
