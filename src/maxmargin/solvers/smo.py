@@ -57,11 +57,11 @@ BYTES_PER_FEATURE = 2**20
 """Of kept rows (64 features at least): the first touch of fresh memory can cost more than computing short rows again."""
 
 PATIENCE = 40
-"""Rounds in which the gap must fall by a tenth, or the dual value rise by a part of what is missing; else float32 gives way to
-float64, and float64 to another solver."""
+"""Rounds in which the gap must fall by a tenth; else float32 gives way to float64, and float64 to another solver."""
 
-WORTH = 1e-3
-"""That part. The gap of noisy data with a large cost stands still for long while the dual value climbs."""
+WORTH = 0.02
+"""Where no other solver takes the problem, it is progress too if the dual value rises by this part of itself or of what is
+missing: the gap of noisy data with a large cost stands still for long while the dual value climbs."""
 
 SLOW = 20
 """Rounds in which the gap must halve; else the next working sets are twice as large."""
@@ -181,8 +181,7 @@ class SMO(Solver):
             self._round(state, tol)
             state.rounds += 1
             _estimate(state)
-            missing = state.gap * abs(state.dual) / max(1.0 - state.gap, np.finfo(float).tiny)
-            if state.gap < 0.9 * state.least_gap or state.dual - state.last_dual > WORTH * missing:
+            if state.gap < 0.9 * state.least_gap or _climbs(state):
                 state.least_gap, state.last_progress = min(state.gap, state.least_gap), state.rounds
                 state.last_dual = state.dual
             if state.rounds % SLOW == 0:
@@ -368,6 +367,14 @@ def _estimate(state: _State) -> None:
     m = 1.0 - active.y * (F + state.b)
     missing = float(problem.loss.residual(m, np.abs(active.beta), active.cost).sum())
     state.gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
+
+
+def _climbs(state: _State) -> bool:
+    """Whether the dual value has risen by something worth while, and nobody could do better."""
+    if state.problem.kernel.psd is False or InteriorPoint().accepts(state.problem) is None:
+        return False
+    missing = state.gap * abs(state.dual) / max(1.0 - state.gap, np.finfo(float).tiny)
+    return state.dual - state.last_dual > WORTH * min(missing, abs(state.dual))
 
 
 def _shrink(state: _State) -> None:
