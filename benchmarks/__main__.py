@@ -19,6 +19,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "kernel_prediction": ("data", "contenders", "rows"),
     "online": ("data",),
     "loo": ("data", "rows"),
+    "loo_honest": ("data",),
     "l1": ("data",),
     "ramp": ("data",),
 }

@@ -24,7 +24,7 @@ class SettledBy(Enum):
     OUTSIDE = "It lies outside the margin, so nothing moves without it."
     TRAINING_ERROR = "It is a training error, and without it its slack only grows."
     BALL = "The machine without it lies in a ball that agrees on the label."
-    EQUATIONS = "The equations of the full solution, a few samples having changed sides, agree on the label."
+    EQUATIONS = "The equations of the full solution, solved again without it, agree on the label."
     RETRAINED = "Retraining without it, as far as the label needs."
     LAST_OF_ITS_CLASS = "Without it its class is gone, so another one is predicted."
     ABSENT = "Its weight is 0: it was never there."
