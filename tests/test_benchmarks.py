@@ -138,7 +138,9 @@ def test_the_online_learners_solve_the_same_problem(is_stream):
     y = 2 * y - 1
     best = LinearSVC(C=Regularization.pegasos(0.1), fit_intercept=False, tol=1e-9).fit(X, y).certificate_.dual * 0.1
     for learner in online._learners(is_stream):
-        assert -1e-9 <= online._excess(learner.train(X, y, 0.1, 20), X, y, 0.1, best) < 0.05
+        model, seconds = learner.train(X, y, 0.1, 20)
+        assert -1e-9 <= online._excess(model, X, y, 0.1, best) < 0.05
+        assert seconds > 0
 
 
 def test_options_are_read_and_unknown_names_refused():

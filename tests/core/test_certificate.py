@@ -254,3 +254,19 @@ def test_a_gap_far_below_the_rounding_of_p_minus_d_keeps_its_digits():
     shifted = Candidate(np.array([2.0 + delta]), -3.0 - 1.5 * delta, np.array([0.0, -2.0 - delta, 2.0 + delta, 0.0]))
     # w = w(β) now: only α·δ/2 of the two remains
     assert certify(p, shifted).gap == pytest.approx((2.0 + delta) * delta, rel=1e-9)
+
+
+def test_many_samples_are_judged_like_few():
+    """Ten thousand copies of a sample make the same sums as one of their cost, though no block of memory holds them all."""
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    few = Problem(X, y, cost=np.full(4, 10.0), bias=Bias.penalized())
+    copies = 10_000
+    many = Problem(
+        np.repeat(X, copies, axis=0), np.repeat(y, copies), np.full(4 * copies, 10.0 / copies), bias=few.bias
+    )
+    w, beta = np.array([1.5]), np.array([-1.0, -3.0, 2.0, 0.5])
+    one = certify(few, Candidate(w, -2.0, beta))
+    other = certify(many, Candidate(w, -2.0, np.repeat(beta / copies, copies)))
+    for name in ("primal", "dual", "gap", "kkt_violation", "margin", "distance"):
+        assert getattr(other, name) == pytest.approx(getattr(one, name), rel=1e-11), name
+    assert other.groups == tuple(copies * count for count in one.groups)

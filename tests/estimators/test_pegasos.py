@@ -191,6 +191,20 @@ def test_a_stream_in_pieces_is_one_pass_in_the_given_order(average, settings, fo
     np.testing.assert_allclose(once.intercept_, whole.intercept_, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("project", [False, True])
+def test_a_stream_may_store_a_value_in_parts(project):
+    """CSR adds up what it stores twice; ‖w‖², which the projection needs, is that of the sums."""
+    y = [0, 1, 1, 0]
+    whole = sp.csr_array([[1.0, 2.0], [3.0, -1.0], [0.5, -2.0], [0.0, 4.0]])
+    columns, values = [0, 1, 1, 0, 1, 0, 1, 1, 1], [1.0, 0.5, 1.5, 3.0, -1.0, 0.5, -2.0, 3.0, 1.0]
+    parts = sp.csr_array((values, columns, [0, 3, 5, 7, 9]), shape=(4, 2))
+    models = [
+        PegasosSVC(C=Regularization.pegasos(0.1), project=project).partial_fit(X, y, classes=[0, 1])
+        for X in (whole, parts)
+    ]
+    np.testing.assert_allclose(models[0].coef_, models[1].coef_, rtol=1e-12)
+
+
 def test_a_stream_goes_on_from_a_fit():
     both = PegasosSVC(C=LAM, average=False, shuffle=False, tol=None, n_epochs=1).fit(X[:300], Y[:300])
     both.partial_fit(X[300:], Y[300:])

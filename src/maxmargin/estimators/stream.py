@@ -38,6 +38,7 @@ class StreamLearner(OneVsRest):
 
     class_weight: Any
     batch_size: Any
+    project: Any
     _stream: list[Iterates] | None
 
     @abstractmethod
@@ -87,7 +88,7 @@ class StreamLearner(OneVsRest):
             self.__dict__.update(before)
             raise
         with deferred_interrupt() as was_interrupted:
-            rows = Rows.of_matrix(X)
+            rows = Rows.of_matrix(X, sums_duplicates=bool(self.project))
             most = max(1, STREAM_VALUES * len(labels) // max(rows.n_values, 1) // int(self.batch_size))
             step = most * int(self.batch_size)
             counts, s = Counts.none(len(labels)), self._bias().scale
@@ -130,7 +131,7 @@ class StreamLearner(OneVsRest):
         if self.class_weight is not None:
             each = np.arange(len(self.classes_))
             weights *= class_factors(self.class_weight, self.classes_, each, np.ones(len(each)))[labels]
-        return X, labels.astype(np.intp), weights
+        return X, labels.astype(np.intp, copy=False), weights
 
     def _stream_state(self) -> list[Iterates]:
         """The iterates of each problem: those of the last piece, or begun at the model of the last fit."""

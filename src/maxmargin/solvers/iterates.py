@@ -199,10 +199,11 @@ class Counts:
 
     def shares(self) -> Floats:
         """Violations over draws, since the last mark but one; over all draws where a sample had none since; 0 without any."""
-        recent = self.table - self.at_marks[0]
-        is_old = recent[:, 0] == 0
-        recent[is_old] = self.table[is_old]
-        return np.asarray(recent[:, 1] / np.maximum(recent[:, 0], 1))
+        from maxmargin._loops.pegasos import shares_since
+
+        out = np.empty(len(self.table))
+        shares_since(self.at_marks[0], self.table, out)
+        return out
 
 
 def step_rows(iterates: Iterates, counts: Counts, rows: Rows, signed: Floats, s: float, visits: Indices) -> None:

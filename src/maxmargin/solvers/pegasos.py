@@ -65,6 +65,7 @@ class _State:
     rows: Rows | None
     gram: Gram | None
     scores: Floats
+    mean_weight: float
     epochs: int = 0
     next_claim: int = 1
 
@@ -162,6 +163,7 @@ class Pegasos(Solver):
             rows,
             gram,
             scores,
+            float(problem.cost[problem.counted].mean()) / top,
         )
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
@@ -223,7 +225,7 @@ def shorten(problem: Problem, beta: Floats, square: float) -> Floats:
 def _estimate(state: _State, met: float) -> float:
     """The relative gap by the losses that were met on the way, and by ‖w‖² in the place of ‖w(β)‖²: for those who watch."""
     total, square = float(state.problem.cost.sum()), _square(state)
-    primal = 0.5 * square + met * total / float(np.abs(state.signed[state.visits.samples]).mean())
+    primal = 0.5 * square + met * total / state.mean_weight
     alpha = float(state.problem.cost @ state.counts.shares())
     dual = alpha - 0.5 * square if square <= alpha else 0.5 * alpha**2 / square
     return max(primal - dual, 0.0) / max(primal, np.finfo(float).tiny)

@@ -38,11 +38,11 @@ class Rows:
         return cls.of_matrix(problem.X if problem.rows is None else problem.X[problem.rows], n_threads)
 
     @classmethod
-    def of_matrix(cls, X: Matrix, n_threads: int = 1) -> "Rows":
-        """The rows of a CSR or dense matrix."""
+    def of_matrix(cls, X: Matrix, n_threads: int = 1, *, sums_duplicates: bool = True) -> "Rows":
+        """The rows of a CSR or dense matrix. Sums and products of rows are right with duplicates too, squares are not."""
         if not sp.issparse(X):
             return cls((np.ascontiguousarray(X),), X.shape, n_threads)
-        if not X.has_canonical_format:
+        if sums_duplicates and not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
         # Unsigned indices spare the loops the test for counting from the end.
