@@ -184,20 +184,10 @@ class LinearSVC(Classifier):
                 cost=cost,
                 loss=loss_from_name(self.loss),
                 penalty=penalty_from_name(self.penalty),
-                bias=self._bias(),
+                bias=bias_from(self.fit_intercept, self.intercept_scaling),
             )
             for positive in positives
         ]
-
-    def _bias(self) -> Bias:
-        fit_intercept = check_flag("fit_intercept", self.fit_intercept)
-        if self.intercept_scaling is None:
-            return Bias.free() if fit_intercept else Bias.none()
-        if not fit_intercept:
-            raise InvalidInputError(
-                f"intercept_scaling={self.intercept_scaling!r} needs fit_intercept=True: there is no intercept to penalise."
-            )
-        return Bias.penalized(self.intercept_scaling)
 
     def _warm_candidates(self, problems: list[Problem], labels: Indices) -> list[Candidate | None]:
         last = self.__dict__.get("_last_fit")
@@ -251,8 +241,7 @@ class LinearSVC(Classifier):
 
     def predict(self, X: Any) -> Any:
         """The labels: F > 0 gives ``classes_[1]``, F = 0 ``classes_[0]``; for more classes the largest F, the first of equals."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return labels_from(self.decision_function(X), self.classes_)
 
     def certified_predictions(self, X: Any) -> tuple[Any, Any]:
         """(labels, is_certain): the predictions, and which of them cannot change between this model and the exact optimum.
@@ -302,3 +291,26 @@ def _spread(model: LinearSVC, k: int, n: int) -> Floats:
     beta = np.zeros(n)
     beta[model.support_] = model.dual_coef_[k]
     return beta
+
+
+def bias_from(fit_intercept: Any, intercept_scaling: Any) -> Bias:
+    """The bias that the two parameters of the linear machines mean.
+
+    Examples
+    --------
+    >>> bias_from(True, None), bias_from(True, 2.0), bias_from(False, None)
+    (Bias('free'), Bias('penalized', 2.0), Bias('none'))
+    """
+    fit_intercept = check_flag("fit_intercept", fit_intercept)
+    if intercept_scaling is None:
+        return Bias.free() if fit_intercept else Bias.none()
+    if not fit_intercept:
+        raise InvalidInputError(
+            f"intercept_scaling={intercept_scaling!r} needs fit_intercept=True: there is no intercept to penalise."
+        )
+    return Bias.penalized(intercept_scaling)
+
+
+def labels_from(scores: Floats, classes: Any) -> Any:
+    """F > 0 gives ``classes[1]``, F = 0 ``classes[0]``; for more classes the largest F, the first of equals."""
+    return classes[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
