@@ -46,6 +46,8 @@ class Task:
     cost_plus: float  # the costs of the positives, and of the negatives
     cost_minus: float
     mean_square: float  # of the samples' lengths
+    most_values: int  # stored in one block
+    is_kept: bool
     tol: float
     seed: int
 
@@ -76,6 +78,11 @@ class Record:
     route: list[str] = field(default_factory=list)
     present: tuple[Floats, Floats, Dual] | None = None  # what would be judged now: w, biases, dual
     n_lost: int = 0  # how often a block had lost its dual variables
+
+    @property
+    def last_gap(self) -> float:
+        """The relative gap that was certified last."""
+        return self.trace[-1].relative_gap if self.trace else np.inf
 
     @property
     def best_gap(self) -> float:

@@ -1,5 +1,6 @@
 """LinearSVC on Dask: the linear support vector machine past one machine, with the same proof."""
 
+import math
 from functools import partial
 from typing import Any, Self
 
@@ -217,6 +218,8 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
             plus,
             float(cost.sum()) - plus,
             facts.mean_square,
+            math.ceil(facts.n_values / n_blocks),
+            plan.keep,
             tol,
             seed,
         )

@@ -60,13 +60,16 @@ class Memory:
     """What a block keeps of one partition for one binary problem, from round to round; all of it can be made again."""
 
     alpha: Floats | None = None  # the dual variables of coordinate descent
-    trial: Floats | None = None  # where the last sweeps took them; the driver says how far to follow
+    moved: Any = None  # which of them the last turn has moved, and from where; the driver says how far to follow
     stamp: int = -1  # the round of the last sweeps
     centre: Floats | None = None  # θ⁰ of the proximal method
     smooth: Smoothed | None = None
     version: int = -1  # which weights `smooth` is at
     bent: tuple[Indices, Rows] | None = None  # the rows of the bent samples, gathered
-    active: Any = None
+    visits: Any = None  # the samples in their visiting order
+    upper: Any = None  # what the sweeps need of each sample
+    delta: Any = None
+    square: Any = None
 
 
 @dataclass

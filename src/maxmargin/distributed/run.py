@@ -15,6 +15,7 @@ from maxmargin.distributed.steps import MOST_FACTORED
 from maxmargin.solvers import Event, solve
 from maxmargin.solvers.base import Clock
 from maxmargin.solvers.proximal_newton import FEWEST_SAMPLES, FIRST_PART, MOST_SAMPLES, PER_FEATURE, ProximalNewton
+from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
 
 SEVERAL = 4
@@ -29,6 +30,11 @@ Watcher = Callable[[int, Event], bool]
 
 def run(crew: Crew, plan: Plan, tasks: Sequence[Task], clock: Clock, watch: Watcher) -> tuple[list[Solution], int]:
     """(A solution of each binary problem, how often dual variables were lost). Ctrl-C ends all of them with the best so far."""
+    with one_blas_thread():  # the vectors are short, and the blocks need the other threads
+        return _run(crew, plan, tasks, clock, watch)
+
+
+def _run(crew: Crew, plan: Plan, tasks: Sequence[Task], clock: Clock, watch: Watcher) -> tuple[list[Solution], int]:
     records = [Record(task, clock) for task in tasks]
     solutions: list[Solution | None] = [None] * len(tasks)
     courses: dict[int, Course[Solution]] = {}

@@ -9,12 +9,16 @@ from maxmargin.distributed.cluster import Cluster, seats
 from maxmargin.distributed.crew import Crew, Threads
 from maxmargin.distributed.inputs import Partitions
 from maxmargin.distributed.partition import Held, Samples, Survey, size_of
+from maxmargin.distributed.steps import MOST_FACTORED
 from maxmargin.errors import InvalidInputError
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats
 
 KEPT_SHARE = 0.35
 """The partitions stay in memory if they take at most this share of it."""
+
+WORTH_A_BLOCK = 64 * 2**20
+"""Bytes of wide data for each block, at least: of less, one thread alone makes more than the rounds cost."""
 
 
 class Facts(NamedTuple):
@@ -26,6 +30,7 @@ class Facts(NamedTuple):
     classes: Any
     totals: Floats  # the weight of each class
     mean_square: float
+    n_values: int  # stored
     names: tuple[str, ...] | None
 
 
@@ -39,9 +44,14 @@ def crew_for(partitions: Partitions, keep: bool | None, n_blocks: int | None, n_
         info = client.scheduler_info()["workers"].values()
         threads = max(1, len(seats(client)))
         memory = float(sum(worker["memory_limit"] or 0 for worker in info)) or _memory_here()
-    keep = _fits(partitions, memory) if keep is None else keep
+    size = _size(partitions) if keep is None or n_blocks is None else None
+    if keep is None:
+        keep = size is None or size <= KEPT_SHARE * memory
     keep = keep or partitions.is_persisted
-    groups = np.array_split(np.arange(partitions.count), min(partitions.count, n_blocks or threads))
+    if n_blocks is None:
+        is_wide = partitions.n_features is None or partitions.n_features > MOST_FACTORED
+        n_blocks = threads if not is_wide or size is None else min(threads, max(1, int(size // WORTH_A_BLOCK)))
+    groups = np.array_split(np.arange(partitions.count), min(partitions.count, n_blocks))
     if client is None:
         if keep and partitions.delayed:
             return Threads(_computed(partitions, groups), keep, threads), keep
@@ -104,17 +114,16 @@ def facts_of(surveys: Sequence[Survey]) -> Facts:
         raise InvalidInputError(f"No sample of class {name!r} has a positive sample_weight; remove the class or weigh it.")
     n_present = sum(one.n_present for one in filled)
     mean_square = sum(one.squares for one in filled) / n_present
-    return Facts(sum(one.n for one in filled), n_present, d, classes, totals, mean_square, next(iter(names), None))
+    return Facts(sum(one.n for one in filled), n_present, d, classes, totals, mean_square, sum(one.n_values for one in filled), next(iter(names), None))
 
 
-def _fits(partitions: Partitions, memory: float) -> bool:
-    """Whether all partitions may stay in memory; where their size is not known, Dask measures it."""
-    size = partitions.n_bytes
-    if size is None and partitions.delayed and not partitions.is_persisted:
-        import dask
+def _size(partitions: Partitions) -> float | None:
+    """About the bytes of all partitions; where that cannot be told from their shapes, Dask measures it."""
+    if partitions.n_bytes is not None or not partitions.delayed:
+        return partitions.n_bytes
+    import dask
 
-        size = float(sum(dask.compute(*(dask.delayed(size_of)(*parts) for parts in partitions.delayed))))  # type: ignore[attr-defined]
-    return size is None or size <= KEPT_SHARE * memory
+    return float(sum(dask.compute(*(dask.delayed(size_of)(*parts) for parts in partitions.delayed))))  # type: ignore[attr-defined]
 
 
 def _computed(partitions: Partitions, groups: Sequence[Any]) -> list[list[Any]]:

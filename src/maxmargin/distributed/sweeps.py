@@ -12,28 +12,68 @@ from typing import Any
 import numpy as np
 
 from maxmargin.distributed.messages import Command, Memory, Site, Sums
-from maxmargin.solvers.dual_cd import CHUNK_ROWS, CHUNK_VALUES, RESIDUAL, Active
-from maxmargin.typing import Floats
+from maxmargin.solvers.dual_cd import CHUNK_ROWS, CHUNK_VALUES, EAGER, FIELDS, HIGHEST, LOWEST, N_ACTIVE, RESIDUAL
+from maxmargin.typing import Floats, Indices
+
+
+@dataclass
+class Moved:
+    """Which dual variables the last turn has moved, and from where."""
+
+    samples: Indices
+    before: Floats
 
 
 def commit(memory: Memory, n: int, round_: int, eta: float) -> bool:
-    """Follow the last trial by a step η; True where nothing was known of the dual variables, which then begin at zero."""
+    """Follow the last move by a step η; True where nothing was known of the dual variables, which then begin at zero."""
     if memory.alpha is None or memory.stamp not in (round_ - 1, round_):
-        memory.alpha, memory.trial, memory.stamp = np.zeros(n), None, round_
+        memory.alpha, memory.moved, memory.stamp = np.zeros(n), None, round_
         return round_ > 0
-    if memory.trial is not None:
-        if eta == 1.0:
-            memory.alpha = memory.trial
-        elif eta > 0.0:
-            memory.alpha = memory.alpha + eta * (memory.trial - memory.alpha)
-        memory.trial = None
+    if memory.moved is not None:
+        samples, before = memory.moved.samples, memory.moved.before
+        if eta != 1.0:
+            memory.alpha[samples] = before + eta * (memory.alpha[samples] - before)
+        memory.moved = None
     memory.stamp = round_
     return False
 
 
+class Visits:
+    """The samples of a partition in visiting order: a sweep goes once through those that are not shrunk, in several turns."""
+
+    def __init__(self, samples: Indices, chunk: int, seed: int) -> None:
+        self.samples, self.chunk = samples, chunk
+        self.seed = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
+        self.order, self.kept = samples, [samples]
+        self.thresholds = np.array([np.inf, -np.inf])
+        self.highest, self.lowest = -np.inf, np.inf
+
+    def begin(self, all_of_them: bool) -> None:
+        """Begin a sweep over what the last one has kept, or over all samples, in chunks of neighbours in a new random order."""
+        from maxmargin._loops.dual_cd import shuffle
+
+        chosen = self.samples if all_of_them else np.concatenate(self.kept)
+        self.thresholds[:] = np.inf, -np.inf
+        if not all_of_them:
+            self.thresholds[0] = EAGER * self.highest if self.highest > 0 else np.inf
+            self.thresholds[1] = EAGER * self.lowest if self.lowest < 0 else -np.inf
+        self.order, self.kept, self.highest, self.lowest = np.empty_like(chosen), [], -np.inf, np.inf
+        shuffle(chosen, len(chosen), self.chunk, self.seed, self.order)
+
+    def turn(self, part: int, n_parts: int) -> Indices:
+        """The samples of one of so many turns."""
+        begin, end = (len(self.order) * i // n_parts for i in (part, part + 1))
+        return self.order[begin:end]
+
+    def learn(self, kept: Indices, report: Floats) -> None:
+        """Remember who was not shrunk, and how large the violations were."""
+        self.kept.append(kept)
+        self.highest, self.lowest = max(self.highest, report[HIGHEST]), min(self.lowest, report[LOWEST])
+
+
 @dataclass(frozen=True)
 class Sweep(Command):
-    """Follow the last move by η, then sweep over the samples `passes` times from the weights w.
+    """Follow the last move by η, then visit the samples from the weights w: part `part` of `n_parts` of a sweep, or several sweeps.
 
     The answer: Δw of all moves, what the driver needs to know of the dual along it, and the share of the gap that the samples
     showed before they moved.
@@ -45,7 +85,10 @@ class Sweep(Command):
     boost: float
     eta: float
     round: int
+    part: int
+    n_parts: int
     passes: int
+    is_full: bool  # the sweep that begins visits all samples, shrunk or not
     seed: int
 
     @property
@@ -54,67 +97,58 @@ class Sweep(Command):
         return self.passes
 
     def visit(self, site: Site, shared: dict[str, Any]) -> Sums:
-        """One sweep over one partition."""
+        """One turn in one partition."""
         memory, n = site.memory, len(site.y)
-        sums = Sums()
-        if memory.trial is None or memory.stamp != self.round:
-            sums.is_fresh = commit(memory, n, self.round, self.eta)
-            assert memory.alpha is not None
-            memory.trial = memory.alpha.copy()
-            if memory.active is None or not site.is_kept:
-                memory.active = Active.of(site.present, self.seed)
-            memory.active.unshrink()
-            sums.totals["residual"] = 0.0
+        is_first = memory.moved is None or memory.stamp != self.round
+        is_fresh = commit(memory, n, self.round, self.eta) if is_first else False
+        assert memory.alpha is not None
+        if memory.visits is None:
+            chunk = min(max(1, CHUNK_VALUES * n // max(site.rows.n_values, 1)), CHUNK_ROWS)
+            memory.visits = Visits(site.present, chunk, self.seed)
+            memory.visits.begin(True)
+        elif self.part == 0:
+            memory.visits.begin(is_first and self.is_full)
         w = shared.setdefault("w", self.w.copy())
-        residual = self._sweep(site, w)
-        if "residual" in sums.totals:
+        order = memory.visits.turn(self.part, self.n_parts)
+        if is_first:
+            memory.moved = Moved(order.copy(), memory.alpha[order])
+        residual = self._turn(site, w, order) if len(order) else 0.0
+        sums = Sums({"visited": len(order)}, is_fresh=is_fresh)
+        if is_first:
             sums.totals["residual"] = residual
-        memory.active.learn()
-        if not site.is_kept and memory.active.count == 0:
-            memory.active.unshrink()
         return sums
 
-    def _sweep(self, site: Site, w: Floats) -> float:
+    def _turn(self, site: Site, w: Floats, order: Indices) -> float:
         from maxmargin._loops.dual_cd import sweep_csr, sweep_dense
 
-        rows, memory, active = site.rows, site.memory, site.memory.active
-        if len(active.samples) == 0:
-            return 0.0
-        delta, upper = site.loss.dual_diagonal(site.cost), site.loss.upper(site.cost)
-        square = self.boost * (site.squares + self.constant**2) + delta
-        chunk = min(max(1, CHUNK_VALUES * len(active.samples) // max(rows.n_values, 1)), CHUNK_ROWS)
+        rows, memory, visits = site.rows, site.memory, site.memory.visits
+        if memory.square is None or not site.is_kept:
+            memory.delta, memory.upper = site.loss.dual_diagonal(site.cost), site.loss.upper(site.cost)
+            memory.square = np.empty(len(site.y))
+        memory.square[order] = self.boost * (site.squares[order] + self.constant**2) + memory.delta[order]
+        report, buffer = np.zeros(len(FIELDS)), np.empty(len(order), np.int64)
         (sweep_csr if rows.is_sparse else sweep_dense)(
-            *rows.arrays, site.y, upper, delta, square, memory.trial, w, self.constant, self.b0, self.boost,
-            active.order, active.count, active.thresholds, chunk, active.seed, active.visits, active.report,
+            *rows.arrays, site.y, memory.upper, memory.delta, memory.square, memory.alpha, w, self.constant, self.b0,
+            self.boost, order, len(order), visits.thresholds, visits.chunk, visits.seed, buffer, report,
         )  # fmt: skip
-        return float(active.report[RESIDUAL])
+        visits.learn(order[: int(report[N_ACTIVE])], report)
+        return float(report[RESIDUAL])
 
     def leave(self, site: Site, shared: dict[str, Any]) -> Sums:
-        """Terms of the dual along the move that only the samples know."""
+        """Terms of the dual along the move that only the samples know: of Σα, of the offset, of the loss's own penalty."""
         memory = site.memory
         assert memory.alpha is not None
-        assert memory.trial is not None
-        return dual_terms(site, memory.alpha, memory.trial, self.b0)
+        assert memory.moved is not None
+        samples, before = memory.moved.samples, memory.moved.before
+        move = memory.alpha[samples] - before
+        delta = site.loss.dual_diagonal(site.cost[samples])
+        linear = float(move @ (1.0 - site.y[samples] * self.b0) - (delta * before) @ move)
+        return Sums({"linear": linear, "diagonal": float((delta * move) @ move), "sum move": float(move.sum())})
 
     def close(self, shared: dict[str, Any]) -> Sums:
         """Δw of the block."""
         move = (shared["w"] - self.w) / self.boost if "w" in shared else np.zeros_like(self.w)
         return Sums({"move": move, "squared": float(move @ move)})
-
-
-def dual_terms(site: Site, alpha: Floats, trial: Floats, b0: float) -> Sums:
-    """What Σα, the offset and the loss's own penalty add to the dual along a move, and to its curvature."""
-    delta = site.loss.dual_diagonal(site.cost)
-    move = trial - alpha
-    linear = float(move @ (1.0 - site.y * b0) - (delta * alpha) @ move)
-    return Sums(
-        {
-            "linear": linear,
-            "diagonal": float((delta * move) @ move),
-            "sum": float(alpha.sum()),
-            "sum move": float(move.sum()),
-        }
-    )
 
 
 @dataclass(frozen=True)
@@ -133,4 +167,4 @@ class Recount(Command):
         w = np.zeros(self.size)
         used = np.flatnonzero(site.memory.alpha)
         site.rows.add(used, (site.memory.alpha * site.y)[used], self.constant, w)
-        return Sums({"w": w})
+        return Sums({"w": w, "sum": float(site.memory.alpha.sum())})

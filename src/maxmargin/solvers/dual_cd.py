@@ -80,7 +80,7 @@ PATIENCE = 300
 
 
 @dataclass
-class Active:
+class _Active:
     """The samples in visiting order; the first `count` are not shrunk."""
 
     samples: Indices
@@ -92,7 +92,7 @@ class Active:
     report: Floats
 
     @classmethod
-    def of(cls, samples: Indices, seed: int) -> "Active":
+    def of(cls, samples: Indices, seed: int) -> "_Active":
         """All samples."""
         n = len(samples)
         state = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
@@ -128,7 +128,7 @@ class _State:
     alpha: Floats
     w: Floats
     s: float
-    active: Active
+    active: _Active
     chunk: int
     face: Face
     b0: float = 0.0
@@ -212,7 +212,7 @@ class DualCD(Solver):
             alpha,
             w,
             s,
-            Active.of(on, self.seed),
+            _Active.of(on, self.seed),
             min(max(1, CHUNK_VALUES * len(on) // max(rows.n_values, 1)), CHUNK_ROWS),
             Face(rows, problem.y, upper, delta, square, s),
             b0,
