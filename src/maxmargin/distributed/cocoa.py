@@ -69,13 +69,13 @@ class Ascent:
     def sweep(self, is_full: bool) -> Course[None]:
         """One sweep over all samples that are not shrunk, in as many rounds as its size asks for."""
         task = self.task
-        n_parts, passes = 1, PASSES
+        n_parts, passes = FEWEST_PARTS if task.is_kept else 1, PASSES
         if task.n_blocks > 1 and task.is_kept:
             share = self.n_active / task.n_samples if not is_full else 1.0
-            n_parts, passes = max(math.ceil(share * task.most_values / VALUES), FEWEST_PARTS), 1
+            n_parts, passes = max(math.ceil(share * task.most_values / VALUES), FEWEST_PARTS), 0
         missing, visited = 0.0, 0
         self.mean, self.n_mean = np.zeros_like(self.w), 0
-        for part in range(n_parts):
+        for part in range(1 if passes else n_parts):
             sums = yield Sweep(
                 self.w, self.b0, self.constant, self.boost, self.eta, self.round, part, n_parts, passes, is_full,
                 task.seed,
@@ -86,7 +86,7 @@ class Ascent:
             missing += float(sums["residual"])
             visited += int(sums["visited"])
             self._merge(sums)
-        self.n_active = visited // passes
+        self.n_active = visited
         if task.bias.is_free:
             shift = self.constant * float(self.w[-1])
             missing += abs(float(self.w[-1])) / self.constant

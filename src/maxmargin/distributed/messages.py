@@ -67,6 +67,7 @@ class Memory:
     version: int = -1  # which weights `smooth` is at
     bent: tuple[Indices, Rows] | None = None  # the rows of the bent samples, gathered
     visits: Any = None  # the samples in their visiting order
+    turns: int = 0  # visits in this round
     upper: Any = None  # what the sweeps need of each sample
     delta: Any = None
     square: Any = None

@@ -18,8 +18,8 @@ from maxmargin.solvers.proximal_newton import FEWEST_SAMPLES, FIRST_PART, MOST_S
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
 
-SEVERAL = 4
-"""The part of the samples that the driver looks at first is so many times that with which one machine begins, at most."""
+SEVERAL, PART_BYTES = 16, 32 * 2**20
+"""The part of the samples that the driver looks at first is so many times that with which one machine begins, within these bytes."""
 
 ROUGH = 1e-2
 """The gap to which it solves that part."""
@@ -110,8 +110,10 @@ def _course(record: Record, start: tuple[Floats, float] | None) -> Course[Soluti
 def _starts(crew: Crew, plan: Plan, tasks: Sequence[Task]) -> list[tuple[Floats, float] | None]:
     """Weights to begin with, from a random part of the samples that the driver solves itself; None where that is not worth it."""
     n, d = tasks[0].n_samples, tasks[0].n_features
-    size = SEVERAL * max(min(max(n // FIRST_PART, FEWEST_SAMPLES), MOST_SAMPLES), PER_FEATURE * d)
-    if d > MOST_FACTORED or 4 * size > n:
+    first = max(min(max(n // FIRST_PART, FEWEST_SAMPLES), MOST_SAMPLES), PER_FEATURE * d)
+    per_row = 12 * tasks[0].most_values * tasks[0].n_blocks // n + 1
+    size = min(SEVERAL * first, n // 4, PART_BYTES // per_row)
+    if d > MOST_FACTORED or size < first:
         return [None] * len(tasks)
     part = crew.part(size / n, tasks[0].seed, d)
     crew.n_bytes += part.cost.nbytes + (part.X.data.nbytes + part.X.indices.nbytes if hasattr(part.X, "indices") else part.X.nbytes)

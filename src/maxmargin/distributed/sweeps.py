@@ -73,7 +73,9 @@ class Visits:
 
 @dataclass(frozen=True)
 class Sweep(Command):
-    """Follow the last move by η, then visit the samples from the weights w: part `part` of `n_parts` of a sweep, or several sweeps.
+    """Follow the last move by η, then visit the samples from the weights w: part `part` of `n_parts` of a sweep.
+
+    With several passes, all parts one after the other, so many times: several whole sweeps in one round.
 
     The answer: Δw of all moves, what the driver needs to know of the dual along it, and the share of the gap that the samples
     showed before they moved.
@@ -87,14 +89,14 @@ class Sweep(Command):
     round: int
     part: int
     n_parts: int
-    passes: int
+    passes: int  # 0: only this part
     is_full: bool  # the sweep that begins visits all samples, shrunk or not
     seed: int
 
     @property
     def n_passes(self) -> int:
-        """Sweeps."""
-        return self.passes
+        """Visits of each partition."""
+        return self.passes * self.n_parts if self.passes else 1
 
     def visit(self, site: Site, shared: dict[str, Any]) -> Sums:
         """One turn in one partition."""
@@ -106,17 +108,23 @@ class Sweep(Command):
             chunk = min(max(1, CHUNK_VALUES * n // max(site.rows.n_values, 1)), CHUNK_ROWS)
             memory.visits = Visits(site.present, chunk, self.seed)
             memory.visits.begin(True)
-        elif self.part == 0:
-            memory.visits.begin(is_first and self.is_full)
+        elif is_first and self.part == 0:
+            memory.visits.begin(self.is_full)
+        if is_first:
+            memory.turns = 0
+            samples = memory.visits.order if self.passes else memory.visits.turn(self.part, self.n_parts)
+            memory.moved = Moved(samples.copy(), memory.alpha[samples])
+        part = (self.part + memory.turns) % self.n_parts
+        if memory.turns and part == 0:
+            memory.visits.begin(False)
+        is_first_sweep = memory.turns < self.n_parts
+        memory.turns += 1
+        order = memory.visits.turn(part, self.n_parts)
         w = shared.setdefault("w", self.w.copy())
-        order = memory.visits.turn(self.part, self.n_parts)
-        if is_first:
-            memory.moved = Moved(order.copy(), memory.alpha[order])
         residual = self._turn(site, w, order) if len(order) else 0.0
-        sums = Sums({"visited": len(order)}, is_fresh=is_fresh)
-        if is_first:
-            sums.totals["residual"] = residual
-        return sums
+        if not is_first_sweep:
+            return Sums(is_fresh=is_fresh)
+        return Sums({"visited": len(order), "residual": residual}, is_fresh=is_fresh)
 
     def _turn(self, site: Site, w: Floats, order: Indices) -> float:
         from maxmargin._loops.dual_cd import sweep_csr, sweep_dense
