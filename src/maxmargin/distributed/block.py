@@ -10,9 +10,10 @@ import scipy.sparse as sp
 from maxmargin.core import Bias, loss_from_name
 from maxmargin.distributed.messages import Commands, Memory, Site, Sums
 from maxmargin.distributed.partition import Samples, Source, Survey, checked, survey, widened
+from maxmargin.distributed.steps import MOST_FACTORED
 from maxmargin.solvers.rows import Rows
 from maxmargin.threads import one_blas_thread
-from maxmargin.typing import Floats, Indices
+from maxmargin.typing import Floats, Indices, Matrix
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Block:
     def __init__(self, sources: Sequence[Source], first: int, keep: bool) -> None:
         self.sources, self.first, self.keep = list(sources), first, keep
         self.plan: Plan | None = None
+        self.n_pieces = len(self.sources)
         self.memories: dict[tuple[int, int], Memory] = {}
         self._samples: dict[int, Samples] = {}
         self._pieces: dict[int, Piece] = {}
@@ -64,9 +66,12 @@ class Block:
         return found
 
     def prepare(self, plan: Plan) -> None:
-        """Take over the classes and costs."""
-        self.plan, self.keep = plan, plan.keep
-        if not plan.keep:
+        """Take over the classes and costs; wide partitions that stay become one, so that sweeps can mix their samples."""
+        self.plan, self.keep, self.n_pieces = plan, plan.keep, len(self.sources)
+        if plan.keep and plan.n_features > MOST_FACTORED and self.n_pieces > 1:
+            self._pieces = {0: joined([self._piece(i) for i in range(self.n_pieces)])}
+            self.n_pieces = 1
+        if not plan.keep or self.n_pieces == 1:
             self._samples.clear()
 
     def answer(self, commands: Commands) -> dict[int, Sums]:
@@ -74,7 +79,7 @@ class Block:
         shared: dict[int, dict[str, Any]] = {k: {} for k in commands}
         sums: dict[int, list[Sums]] = {k: [] for k in commands}
         passes = max(command.n_passes for command in commands.values())
-        turns = [(p, i) for p in range(passes) for i in range(len(self.sources))]
+        turns = [(p, i) for p in range(passes) for i in range(self.n_pieces)]
         if not self.keep:  # load each partition once
             turns.sort(key=lambda turn: turn[1])
         at, piece = -1, None
@@ -94,7 +99,7 @@ class Block:
         """A random part of the samples that count: this share of each class, at least one, their costs raised to match."""
         rng = np.random.default_rng((seed, self.first))
         chosen: list[Part] = []
-        for i in range(len(self.sources)):
+        for i in range(self.n_pieces):
             rows, _, labels, cost = self._piece(i)
             picks, raised = [], []
             for label in np.unique(labels[cost > 0]):
@@ -135,13 +140,23 @@ class Block:
         return Site(piece.rows, piece.squares, y, piece.cost, loss, self.plan.bias, memory, self.keep)
 
 
+def joined(pieces: Sequence[Piece]) -> Piece:
+    """Several pieces as one."""
+    everything = [part.rows.take(np.arange(part.rows.shape[0])) for part in pieces]
+    rows = Rows.of_matrix(stacked_matrix(everything))
+    return Piece(rows, *(np.concatenate(column) for column in list(zip(*pieces, strict=True))[1:]))
+
+
+def stacked_matrix(matrices: Sequence[Matrix]) -> Matrix:
+    """Several matrices as one, sparse if one of them is."""
+    if any(sp.issparse(X) for X in matrices):
+        return sp.csr_array(sp.vstack([sp.csr_array(X) for X in matrices], format="csr"))
+    return np.concatenate(matrices)
+
+
 def stacked(parts: Sequence[Part], d: int) -> Part:
     """Several parts as one."""
     if not parts:
         return Part(np.empty((0, d)), np.empty(0, np.intp), np.empty(0))
-    matrices = [part.X for part in parts]
-    if any(sp.issparse(X) for X in matrices):
-        X = sp.csr_array(sp.vstack([sp.csr_array(X) for X in matrices], format="csr"))
-    else:
-        X = np.concatenate(matrices)
+    X = stacked_matrix([part.X for part in parts])
     return Part(X, np.concatenate([part.labels for part in parts]), np.concatenate([part.cost for part in parts]))

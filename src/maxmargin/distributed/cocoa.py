@@ -26,7 +26,8 @@ from maxmargin.solvers.dual_cd import CLAIM, MULTIPLIER
 from maxmargin.typing import Floats
 
 PASSES = 3
-"""Sweeps over a block's samples in a round, where there is one block only, or where the partitions are not kept."""
+"""Sweeps in a round where there is one block only, or where the partitions are not kept; one where the offset of a free bias
+has to follow."""
 
 VALUES, FEWEST_PARTS = 1_500_000, 6
 """A sweep is made in so many rounds that a block visits about so many values in each; in so many at least. The less the blocks move
@@ -69,7 +70,7 @@ class Ascent:
     def sweep(self, is_full: bool) -> Course[None]:
         """One sweep over all samples that are not shrunk, in as many rounds as its size asks for."""
         task = self.task
-        n_parts, passes = FEWEST_PARTS if task.is_kept else 1, PASSES
+        n_parts, passes = FEWEST_PARTS if task.is_kept else 1, 1 if task.bias.is_free else PASSES
         if task.n_blocks > 1 and task.is_kept:
             share = self.n_active / task.n_samples if not is_full else 1.0
             n_parts, passes = max(math.ceil(share * task.most_values / VALUES), FEWEST_PARTS), 0

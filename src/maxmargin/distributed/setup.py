@@ -14,7 +14,7 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats
 
-KEPT_SHARE = 0.35
+KEPT_SHARE = 0.3
 """The partitions stay in memory if they take at most this share of it."""
 
 WORTH_A_BLOCK = 64 * 2**20
