@@ -52,7 +52,7 @@ class Visits:
         """Begin a sweep over what the last one has kept, or over all samples, in chunks of neighbours in a new random order."""
         from maxmargin._loops.dual_cd import shuffle
 
-        chosen = self.samples if all_of_them else np.concatenate(self.kept)
+        chosen = self.samples if all_of_them else np.concatenate([*self.kept, self.samples[:0]])
         self.thresholds[:] = np.inf, -np.inf
         if not all_of_them:
             self.thresholds[0] = EAGER * self.highest if self.highest > 0 else np.inf
