@@ -18,8 +18,10 @@ from sklearn.datasets import dump_svmlight_file
 
 from maxmargin import InvalidInputError
 from maxmargin import LinearSVC as OnOneMachine
+from maxmargin import Regularization
 from maxmargin.distributed import LinearSVC
 from maxmargin.distributed.block import Block
+from maxmargin.distributed.cluster import Cluster
 from tests.distributed.collections_of import dask_array, noisy, rows_of, wide
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore:.*large graph.*:UserWarning")
@@ -28,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore:.*lar
 @pytest.fixture(scope="module")
 def client():
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit="1GiB") as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="1GiB") as cluster,
         Client(cluster) as client,
     ):
         yield client
@@ -38,13 +40,11 @@ def pids(client):
     return {address: pid for address, pid in client.run(os.getpid).items()}
 
 
-@pytest.mark.parametrize("make", [lambda: noisy(3000, 6), lambda: wide(n=400)], ids=["tall", "wide"])
+@pytest.mark.parametrize("make", [lambda: noisy(3000, 6), lambda: wide(n=200)], ids=["tall", "wide"])
 def test_a_cluster_gives_what_threads_give(client, make):
     X, y = make()
     on_cluster = LinearSVC(n_blocks=2).fit(dask_array(X, 4), dask_array(y, 4))
     assert on_cluster.certificate_.relative_gap <= 1e-3
-    with Client.as_current(client):
-        pass
     one = OnOneMachine(tol=1e-6).fit(X, y).certificate_
     assert one.dual <= on_cluster.certificate_.primal * (1 + 1e-9)
     assert on_cluster.certificate_.dual <= one.primal * (1 + 1e-9)
@@ -52,37 +52,28 @@ def test_a_cluster_gives_what_threads_give(client, make):
     assert on_cluster.n_moved_ == on_cluster.n_lost_ == 0
 
 
-@pytest.mark.parametrize("make", [lambda: noisy(4000, 6), lambda: wide(n=800)], ids=["tall", "wide"])
-def test_a_worker_that_is_killed_costs_time_and_not_the_proof(client, make):
+@pytest.mark.parametrize(
+    ("make", "tol"), [(lambda: noisy(4000, 6), 1e-7), (lambda: wide(n=300), 1e-2)], ids=["tall", "wide"]
+)
+def test_a_worker_that_is_killed_costs_time_and_not_the_proof(client, make, tol, monkeypatch):
     X, y = make()
     X_parts, y_parts = dask_array(X, 4), dask_array(y, 4)
     client.wait_for_workers(2, timeout=30)
     victim = sorted(pids(client).values())[0]
-    heard = []
+    rounds, ask = [], Cluster.ask
 
-    class Killer(LinearSVC):
-        """Kills a worker at its third round."""
-
-    model = Killer(n_blocks=2, tol=1e-5, C=10.0)
-    import maxmargin.distributed.run as run
-
-    look = run._look
-
-    def look_and_kill(*arguments):
-        heard.append(arguments[0])
-        if len(heard) == 3:
+    def ask_and_kill(self, commands):
+        rounds.append(commands)
+        if len(rounds) == 3:
             os.kill(victim, signal.SIGKILL)
-        return look(*arguments)
+        return ask(self, commands)
 
-    run._look = look_and_kill
-    try:
-        model.fit(X_parts, y_parts)
-    finally:
-        run._look = look
-    assert len(heard) > 3, "the worker was killed after the last round"
+    monkeypatch.setattr(Cluster, "ask", ask_and_kill)
+    model = LinearSVC(n_blocks=2, tol=tol).fit(X_parts, y_parts)
+    assert len(rounds) > 3, "the worker was killed after the last round"
     assert model.n_moved_ >= 1
-    assert model.certificate_.relative_gap <= 1e-5
-    one = OnOneMachine(tol=1e-8, C=10.0).fit(X, y).certificate_
+    assert model.certificate_.relative_gap <= tol
+    one = OnOneMachine(tol=1e-8).fit(X, y).certificate_
     assert one.dual <= model.certificate_.primal * (1 + 1e-9)
     assert model.certificate_.dual <= one.primal * (1 + 1e-9)
     client.wait_for_workers(2, timeout=30)
@@ -121,15 +112,16 @@ def _make_quick():
 
 
 def test_files_are_read_on_the_workers(client, tmp_path):
-    X, y = wide(n=200)
+    X, y = noisy(400, 20)
+    X = sp.csr_array(np.where(X > 0.5, X, 0.0))
     paths = []
     for i, (rows, labels) in enumerate(zip(rows_of(X, 3), rows_of(y, 3), strict=True)):
         paths.append(tmp_path / f"{i}.svm")
         dump_svmlight_file(sp.csr_matrix(rows), labels, str(paths[-1]), zero_based=False)
     model = LinearSVC(n_blocks=2).fit(paths)
-    assert model.shape_fit_ == (200, int(X.indices.max()) + 1)
+    assert model.shape_fit_ == (400, 20)
     assert model.certificate_.relative_gap <= 1e-3
-    assert (model.predict(paths).compute() == y).mean() > 0.9
+    assert (model.predict(paths).compute() == y).mean() > 0.6
 
 
 @pytest.mark.parametrize("keep", [True, False])
@@ -151,29 +143,24 @@ def test_a_partition_that_cannot_be_read_is_named(client, tmp_path, keep):
 
 
 def test_more_data_than_memory_stream_through_the_workers(tmp_path):
-    """Two workers of 256 MB each and files of 1 GB in all: four times what one worker may hold, twice what both may."""
-    n_files, rows, d = 16, 8000, 1024
-    rng = np.random.default_rng(0)
-    direction = rng.normal(size=d)
-    base, paths = rng.standard_normal((rows, d)), []
-    for i in range(n_files):
-        X = np.roll(base, 37 * i, axis=0)
-        X[:, i] += 1.0
-        y = (X @ direction + 5.0 * rng.normal(size=rows) > 0).astype(int)
-        paths.append(tmp_path / f"{i}.npz")
-        np.savez(paths[-1], X=X[:, :900], y=y)
-    size = sum(path.stat().st_size for path in paths)
-    limit = 230 * 2**20
-    assert size > 4 * limit
+    limit, n_files = 320 * 2**20, 64
+    X, y = noisy(26_000, 100)
+    np.savez(tmp_path / "0.npz", X=X, y=y)
+    paths = [tmp_path / f"{i}.npz" for i in range(n_files)]
+    for path in paths[1:]:
+        os.link(paths[0], path)  # the same samples again, read and counted as others
+    assert n_files * X.nbytes > 4 * limit / 1.01
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=limit) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=limit) as cluster,
         Client(cluster) as client,
     ):
-        model = LinearSVC(C=1e-4, tol=3e-2).fit(paths)
-        assert not model.is_kept_
-        assert model.certificate_.relative_gap <= 3e-2
-        assert model.n_moved_ == 0, "a worker died"
-        assert client.scheduler_info()["workers"]
+        model = LinearSVC(C=Regularization.mean(10.0), tol=1e-2).fit(paths)
+        assert len(client.scheduler_info()["workers"]) == 2
+    assert not model.is_kept_
+    assert model.certificate_.relative_gap <= 1e-2
+    assert model.n_moved_ == model.n_lost_ == 0, "a worker died"
+    one = OnOneMachine(C=Regularization.mean(10.0), tol=1e-4).fit(X, y).certificate_
+    assert one.dual <= model.certificate_.primal * (1 + 1e-9)
 
 
 def test_ctrl_c_keeps_the_best_model_so_far(client):

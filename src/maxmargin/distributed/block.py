@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core import Bias, loss_from_name
-from maxmargin.distributed.messages import Commands, Memory, Site, Sums
+from maxmargin.distributed.messages import Command, Commands, Memory, Site, Sums
 from maxmargin.distributed.partition import Samples, Source, Survey, checked, survey, widened
 from maxmargin.distributed.steps import MOST_FACTORED
 from maxmargin.solvers.rows import Rows
@@ -85,15 +85,21 @@ class Block:
         at, piece = -1, None
         with one_blas_thread():
             for p, i in turns:
-                if i != at or piece is None:
+                if i != at:
+                    piece = None  # before the next one is loaded
                     at, piece = i, self._piece(i)
+                assert piece is not None
                 for k, command in commands.items():
                     if p < command.n_passes:
-                        site = self._site(k, i, piece)
-                        sums[k].append(command.visit(site, shared[k]))
-                        if p == command.n_passes - 1:
-                            sums[k].append(command.leave(site, shared[k]))
+                        sums[k] += self._visited(k, i, piece, command, shared[k], p == command.n_passes - 1)
             return {k: Sums.merged([*sums[k], command.close(shared[k])]) for k, command in commands.items()}
+
+    def _visited(
+        self, k: int, i: int, piece: Piece, command: Command, shared: dict[str, Any], is_last: bool
+    ) -> list[Sums]:
+        site = self._site(k, i, piece)
+        found = [command.visit(site, shared)]
+        return [*found, command.leave(site, shared)] if is_last else found
 
     def part(self, share: float, seed: int) -> Part:
         """A random part of the samples that count: this share of each class, at least one, their costs raised to match."""

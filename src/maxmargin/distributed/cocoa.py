@@ -22,7 +22,7 @@ from maxmargin.distributed.messages import Sums
 from maxmargin.distributed.newton import near, newton
 from maxmargin.distributed.steps import ALPHA
 from maxmargin.distributed.sweeps import Recount, Sweep
-from maxmargin.solvers.dual_cd import CLAIM, MULTIPLIER
+from maxmargin.solvers.dual_cd import CLAIM, MULTIPLIER, PATIENCE, ROOMY
 from maxmargin.typing import Floats
 
 PASSES = 3
@@ -147,6 +147,11 @@ class Ascent:
             return 0.0
         return float(np.log(now / goal) / np.log(then / now)) * PACE if then > now and goal > 0.0 else np.inf
 
+    def is_stalled(self) -> bool:
+        """Whether the gap has not fallen by a tenth in many sweeps."""
+        recent = max(PATIENCE, len(self.missing) // 2)
+        return len(self.missing) > recent and min(self.missing[-recent:]) > 0.9 * min(self.missing[:-recent])
+
     def newton_start(self) -> Floats:
         """The weights as the Newton steps have them, the bias behind."""
         last = self.b0 if self.task.bias.is_free else float(self.w[-1])
@@ -157,6 +162,7 @@ def cocoa(record: Record) -> Course[Status]:
     """Rounds of sweeps until the gap is certified; Newton steps where they are slow."""
     record.route.append("CoCoA⁺ of DualCD")
     ascent, is_full, n_sweeps = Ascent(record), True, 0
+    is_roomy = record.task.n_samples >= ROOMY * record.task.n_features
     while True:
         yield from ascent.sweep(is_full)
         n_sweeps += 1
@@ -167,7 +173,7 @@ def cocoa(record: Record) -> Course[Status]:
                 return Status.SOLVED
             ascent.caution *= min(max(record.last_gap / max(estimate, 1e-300), 1.5), 10.0)
         is_full = seems_done or n_sweeps % FULL_EVERY == 0 or ascent.n_active == 0
-        if ascent.sweeps_to_come() > CRAWL:
+        if (is_roomy and ascent.sweeps_to_come() > CRAWL) or ascent.is_stalled():
             yield from record.judge()
             level = ascent.total / max(record.task.cost_plus + record.task.cost_minus, np.finfo(float).tiny)
             method = newton(record, ascent.newton_start(), near(max(level, 1e-3)), ALPHA, is_near=True)
