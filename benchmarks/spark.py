@@ -1,7 +1,7 @@
 """Spark MLlib's LinearSVC in local mode: the same problem, in its spelling.
 
-Spark minimises (λ/2)‖w‖² + mean hinge by OWL-QN, so that λ = 1/(C n). It certifies nothing: its weights are judged by P(w) against the
-best dual value known. The data go to it as Parquet with its own vector type and are cached before the clock starts.
+Spark minimises (λ/2)‖w‖² + mean hinge by OWL-QN, so that λ = 1/(C n). It certifies nothing: its weights are judged by P(w)
+against the best dual value known. The data go to it as Parquet with its own vector type and are cached before the clock starts.
 """
 
 import json
@@ -61,6 +61,7 @@ def spark_session() -> Iterator[Any]:
         SparkSession.builder.master(f"local[{cores()}]")
         .config("spark.driver.memory", "6g")
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "ERROR")
         .getOrCreate()
     )

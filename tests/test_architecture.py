@@ -10,7 +10,7 @@ import maxmargin
 ROOT = Path(maxmargin.__file__).parent
 LAYERS = (  # each may import from those below it and from itself
     ("cli",),
-    ("plot", "reporting"),
+    ("plot", "reporting", "distributed"),
     ("io",),
     ("bounds",),
     ("estimators",),
@@ -26,6 +26,7 @@ DISPLAY = Path("estimators/display.py")  # what verbose=True shows
 SEPARATE = {
     "plot",
     "reporting",
+    "distributed",
     "_loops",
     "errors",
     "typing",

@@ -1,5 +1,7 @@
 """The same data as Dask collections and as files, cut into partitions."""
 
+from itertools import pairwise
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -15,7 +17,7 @@ def cuts(n, sizes):
 def rows_of(X, sizes):
     """The parts of a matrix."""
     at = cuts(X.shape[0], sizes)
-    return [X[a:b] for a, b in zip(at[:-1], at[1:], strict=True)]
+    return [X[a:b] for a, b in pairwise(at)]
 
 
 def dask_array(X, sizes):

@@ -32,13 +32,14 @@ def settings_of(problem):
 
 def agree(model, reference):
     """Both gaps allow for the difference of the objectives."""
-    return (
-        model.certificate_.dual <= reference.primal * (1 + 1e-9)
-        and reference.dual <= model.certificate_.primal * (1 + 1e-9)
+    return model.certificate_.dual <= reference.primal * (1 + 1e-9) and reference.dual <= model.certificate_.primal * (
+        1 + 1e-9
     )
 
 
-@given(problem=problems(kernels=("linear",), max_n=24, scales=(1e-3, 1.0, 1e3)), n_partitions=st.sampled_from(PARTITIONS))
+@given(
+    problem=problems(kernels=("linear",), max_n=24, scales=(1e-3, 1.0, 1e3)), n_partitions=st.sampled_from(PARTITIONS)
+)
 @examples(60)
 def test_drawn_problems_reach_the_optimum_of_one_machine(problem, n_partitions):
     X = problem.X if problem.rows is None else problem.X[problem.rows]

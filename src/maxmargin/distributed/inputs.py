@@ -61,7 +61,9 @@ def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
     if is_files(X):
         return _of_files(X, y, sample_weight)
     if is_dask_array(y) or is_dask_frame(y):
-        raise InvalidInputError("y is a Dask collection but X is none. Pass both of them as Dask collections, or neither.")
+        raise InvalidInputError(
+            "y is a Dask collection but X is none. Pass both of them as Dask collections, or neither."
+        )
     if y is None:
         raise InvalidInputError("y is None; labels are needed, unless X is a list of files.")
     X = X if hasattr(X, "shape") else np.asarray(X)
@@ -147,7 +149,9 @@ def _of_frame(X: Any, y: Any, sample_weight: Any) -> Partitions:
         if len(parts) != len(columns[0]):
             raise InvalidInputError(f"X has {len(columns[0])} partitions but {name} has {len(parts)}. Repartition one.")
         columns.append(parts)
-    return Partitions([], list(zip(*columns, strict=True)), None, len(features.columns), tuple(map(str, features.columns)))
+    return Partitions(
+        [], list(zip(*columns, strict=True)), None, len(features.columns), tuple(map(str, features.columns))
+    )
 
 
 def _of_files(X: Any, y: Any, sample_weight: Any) -> Partitions:

@@ -95,7 +95,9 @@ class Judge(Command):
         return site.cost * np.clip(smooth.theta, 0.0, smooth.top), is_fresh
 
 
-def judge(w: Floats, biases: Floats, dual: Dual, bias: Bias) -> Generator[Command, Sums, tuple[float, Certificate | None]]:
+def judge(
+    w: Floats, biases: Floats, dual: Dual, bias: Bias
+) -> Generator[Command, Sums, tuple[float, Certificate | None]]:
     """(b, certificate) of the best of some biases; None where a block had lost its dual variables."""
     sums = yield Judge(w, biases, dual)
     at = int(np.argmin(sums["losses"] + _bias_penalty(bias, biases)))

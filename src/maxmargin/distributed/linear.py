@@ -225,7 +225,11 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         )
 
     def _store_facts(self, facts: Facts, names: tuple[str, ...] | None) -> None:
-        self.classes_, self.n_features_in_, self.shape_fit_ = facts.classes, facts.n_features, (facts.n, facts.n_features)
+        self.classes_, self.n_features_in_, self.shape_fit_ = (
+            facts.classes,
+            facts.n_features,
+            (facts.n, facts.n_features),
+        )
         self.__dict__.pop("feature_names_in_", None)
         names = facts.names if names is None else names
         if names is not None:

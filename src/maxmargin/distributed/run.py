@@ -116,7 +116,9 @@ def _starts(crew: Crew, plan: Plan, tasks: Sequence[Task]) -> list[tuple[Floats,
     if d > MOST_FACTORED or size < first:
         return [None] * len(tasks)
     part = crew.part(size / n, tasks[0].seed, d)
-    crew.n_bytes += part.cost.nbytes + (part.X.data.nbytes + part.X.indices.nbytes if hasattr(part.X, "indices") else part.X.nbytes)
+    crew.n_bytes += part.cost.nbytes + (
+        part.X.data.nbytes + part.X.indices.nbytes if hasattr(part.X, "indices") else part.X.nbytes
+    )
     return [_start(part, plan, positive, task.seed) for positive, task in zip(plan.positives, tasks, strict=True)]
 
 

@@ -111,10 +111,21 @@ def facts_of(surveys: Sequence[Survey]) -> Facts:
         raise InvalidInputError("Sample weights must contain at least one non-zero number.")
     if (totals <= 0).any():
         name = classes.tolist()[int(np.argmin(totals))]
-        raise InvalidInputError(f"No sample of class {name!r} has a positive sample_weight; remove the class or weigh it.")
+        raise InvalidInputError(
+            f"No sample of class {name!r} has a positive sample_weight; remove the class or weigh it."
+        )
     n_present = sum(one.n_present for one in filled)
     mean_square = sum(one.squares for one in filled) / n_present
-    return Facts(sum(one.n for one in filled), n_present, d, classes, totals, mean_square, sum(one.n_values for one in filled), next(iter(names), None))
+    return Facts(
+        sum(one.n for one in filled),
+        n_present,
+        d,
+        classes,
+        totals,
+        mean_square,
+        sum(one.n_values for one in filled),
+        next(iter(names), None),
+    )
 
 
 def _size(partitions: Partitions) -> float | None:

@@ -117,12 +117,12 @@ class Sweep(Command):
         part = (self.part + memory.turns) % self.n_parts
         if memory.turns and part == 0:
             memory.visits.begin(False)
-        is_first_sweep = memory.turns < self.n_parts
+        is_last_sweep = memory.turns >= self.n_passes - self.n_parts
         memory.turns += 1
         order = memory.visits.turn(part, self.n_parts)
         w = shared.setdefault("w", self.w.copy())
         residual = self._turn(site, w, order) if len(order) else 0.0
-        if not is_first_sweep:
+        if not is_last_sweep:
             return Sums(is_fresh=is_fresh)
         return Sums({"visited": len(order), "residual": residual}, is_fresh=is_fresh)
 
