@@ -22,6 +22,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "l1": ("data",),
     "ramp": ("data",),
     "distributed": ("data",),
+    "distributed_rounds": ("data",),
 }
 """Each suite with the options that it takes beside the repeats."""
 

@@ -3,7 +3,7 @@
 Ours run in threads of this process (the default without a client) and on a LocalCluster of one process a core; the data are in
 memory or persisted, as Spark's are cached. Spark runs with twice as many iterations until its weights have the gap; P from its
 weights, D the best dual value that we know. `ratio` is the contender's seconds over ours, so that on one machine its inverse is
-the overhead. The second table counts rounds and bytes against the number of blocks.
+the overhead.
 """
 
 import os
@@ -24,7 +24,6 @@ from benchmarks.timing import cores, load_loops, timed, timed_fit
 from maxmargin import LinearSVC
 
 SETS = ("covtype", "20newsgroups", "zipf_2m")
-BLOCKS = (1, 2, 4, 8)
 FIRST_ROUNDS, MOST_ROUNDS = 50, 1600
 PATIENCE = 20.0
 """Spark is given up after a run that took so many seconds, and ten times as long as we did."""
@@ -38,17 +37,13 @@ def run(options: Options) -> None:
     config = {"load before": round(os.getloadavg()[0], 2), "repeats": options.repeats, "C": 1.0, "gap": 1e-3}
     config["pyspark"] = spark.spark_version() or "not installed"
     load_loops()
-    rows, rounds = results.load("distributed"), results.load("distributed_rounds")
+    rows = results.load("distributed")
     for name in names:
-        X, y = _data(name)
+        X, y = data(name)
         fresh = list(_race(datasets.title(name), X, y, options))
         results.show(f"{name}, C=1, gap 1e-3", fresh)
-        rows = _replaced(rows, fresh, KEY)
+        rows = replaced(rows, fresh, KEY)
         results.save("distributed", rows, **config)
-        counted = [_counted(datasets.title(name), X, y, k) for k in BLOCKS]
-        results.show(f"{name}: rounds against blocks", counted)
-        rounds = _replaced(rounds, counted, ("data", "blocks"))
-        results.save("distributed_rounds", rounds, **config)
     finish("distributed")
 
 
@@ -65,8 +60,8 @@ def _race(title: str, X: Any, y: Any, options: Options) -> Iterator[Row]:
     ours: dict[str, tuple[Any, float]] = {}
     for where, place in (("threads", nullcontext), (f"{cores()} processes", _cluster)):
         with place() as client:
-            X_parts, y_parts = _parts(X, y, 2 * cores(), client)
-            runs = [timed_fit(_machine(C, gap), X_parts, y_parts) for _ in range(options.repeats + 1)][1:]
+            X_parts, y_parts = parts(X, y, 2 * cores(), client)
+            runs = [timed_fit(machine(C, gap), X_parts, y_parts) for _ in range(options.repeats + 1)][1:]
         ours[where] = runs[0][0], median(seconds for _, seconds in runs)
         best_dual = max(best_dual, runs[0][0].certificate_.dual)
     theirs = _spark(X, y, C, gap, best_dual, max(PATIENCE, 10 * max(seconds for _, seconds in ours.values())))
@@ -107,21 +102,8 @@ def _spark(X: Any, y: Any, C: float, gap: float, dual: float, patience: float) -
             rounds *= 2
 
 
-def _counted(title: str, X: Any, y: Any, n_blocks: int) -> Row:
-    model = _machine(1.0, 1e-3, n_blocks=n_blocks)
-    model, seconds = timed_fit(model, *_parts(X, y, n_blocks, None))
-    return {
-        "data": title,
-        "blocks": n_blocks,
-        "rounds": model.n_iter_,
-        "megabytes": model.n_bytes_ / 1e6,
-        "seconds": seconds,
-        "our gap": model.certificate_.relative_gap,
-        "solver": model.solver_.split(":")[0],
-    }
-
-
-def _machine(C: float, gap: float, **settings: Any) -> Any:
+def machine(C: float, gap: float, **settings: Any) -> Any:
+    """Our machine, without a bias."""
     from maxmargin.distributed import LinearSVC as Distributed
 
     return Distributed(C=C, tol=gap, fit_intercept=False, **settings)
@@ -138,7 +120,7 @@ def _cluster() -> Iterator[Any]:
         yield client
 
 
-def _parts(X: Any, y: Any, count: int, client: Any) -> tuple[Any, Any]:
+def parts(X: Any, y: Any, count: int, client: Any) -> tuple[Any, Any]:
     """X and y as Dask arrays of so many blocks; persisted if there is a client."""
     import dask
     import dask.array as da
@@ -160,7 +142,7 @@ def _parts(X: Any, y: Any, count: int, client: Any) -> tuple[Any, Any]:
     return (X_parts, y_parts) if client is None else tuple(client.persist([X_parts, y_parts]))
 
 
-def _data(name: str) -> tuple[Any, Any]:
+def data(name: str) -> tuple[Any, Any]:
     """A set with its rows in random order: some are stored class by class, and Spark's are shuffled too."""
     if name == "zipf_2m":
         X, y = datasets.zipf(2_000_000, 100_000, 20)
@@ -171,6 +153,7 @@ def _data(name: str) -> tuple[Any, Any]:
     return X[order], y[order]
 
 
-def _replaced(rows: list[Row], fresh: list[Row], key: tuple[str, ...]) -> list[Row]:
+def replaced(rows: list[Row], fresh: list[Row], key: tuple[str, ...]) -> list[Row]:
+    """The rows, with fresh ones in the place of those with the same key."""
     keys = {tuple(str(row[k]) for k in key) for row in fresh}
     return [row for row in rows if tuple(str(row[k]) for k in key) not in keys] + fresh

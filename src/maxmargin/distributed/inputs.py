@@ -44,7 +44,7 @@ class Partitions:
 
         found: list[Source] = []
         for parts in self.delayed:
-            (optimised,) = dask.optimize(list(parts))  # type: ignore[attr-defined]
+            (optimised,) = dask.optimize(list(parts))
             graph: dict[Any, Any] = {}
             for part in optimised:
                 graph.update(part.__dask_graph__())

@@ -81,7 +81,7 @@ class Graph(Source):
         """Compute it."""
         import dask
 
-        return Samples(*dask.get(self.graph, list(self.keys)))  # type: ignore[attr-defined]
+        return Samples(*dask.get(self.graph, list(self.keys)))
 
 
 class Survey(NamedTuple):

@@ -134,7 +134,7 @@ def _size(partitions: Partitions) -> float | None:
         return partitions.n_bytes
     import dask
 
-    return float(sum(dask.compute(*(dask.delayed(size_of)(*parts) for parts in partitions.delayed))))  # type: ignore[attr-defined]
+    return float(sum(dask.compute(*(dask.delayed(size_of)(*parts) for parts in partitions.delayed))))
 
 
 def _computed(partitions: Partitions, groups: Sequence[Any]) -> list[list[Any]]:
@@ -142,7 +142,7 @@ def _computed(partitions: Partitions, groups: Sequence[Any]) -> list[list[Any]]:
     import dask
 
     try:
-        found = dask.compute(*partitions.delayed, scheduler="threads")  # type: ignore[attr-defined]
+        found = dask.compute(*partitions.delayed, scheduler="threads")
         sources: list[Any] = [Held(Samples(*parts)) for parts in found]
     except Exception:  # which of them was it?
         sources = list(partitions.lazy_sources())
