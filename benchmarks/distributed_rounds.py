@@ -1,4 +1,4 @@
-"""Rounds and bytes of a distributed fit (hinge, no bias, C=1, gap 1e-3) against the number of blocks, in threads of one process."""
+"""Rounds and bytes of a distributed fit (hinge, no bias, C=1, gap 1e-3) against the number of blocks, in threads."""
 
 from typing import Any
 

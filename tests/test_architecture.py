@@ -78,6 +78,8 @@ def violations(inside, source):
             bad.append(module)
         if outside == "clarabel" and inside != Path("solvers/cone.py"):
             bad.append(module)
+        if outside in ("dask", "distributed") and own != "distributed":
+            bad.append(module)
         if outside in ("onnx", "pyarrow") and own != "io":
             bad.append(module)
         if outside in ("rich", "typer") and own != "cli" and (outside, inside) != ("rich", DISPLAY):

@@ -36,7 +36,7 @@ def client():
 
 
 def pids(client):
-    return {address: pid for address, pid in client.run(os.getpid).items()}
+    return client.run(os.getpid)
 
 
 @pytest.mark.parametrize("make", [lambda: noisy(3000, 6), lambda: wide(n=200)], ids=["tall", "wide"])
@@ -137,7 +137,7 @@ def test_a_partition_that_cannot_be_read_is_named(client, tmp_path, keep):
 
     broken = da.from_delayed(dask.delayed(fail)(), (50, 3), dtype=float)
     X_parts = da.concatenate([da.from_array(X[:50]), broken])
-    with pytest.raises(InvalidInputError, match="Partition 1 .*no such table"):
+    with pytest.raises(InvalidInputError, match=r"Partition 1 .*no such table"):
         LinearSVC(keep=keep).fit(X_parts, da.from_array(y, chunks=50))
 
 

@@ -6,10 +6,10 @@ import pytest
 pytest.importorskip("distributed", reason="needs the extra dask: pip install 'maxmargin[dask]'")
 
 import joblib
-from distributed import Client, LocalCluster
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 
+from distributed import Client, LocalCluster
 from maxmargin import LeaveOneOutSearch, LinearSVC, leave_one_out
 from tests.distributed.collections_of import noisy
 
@@ -20,9 +20,12 @@ def backend(request):
         with joblib.parallel_config("loky", n_jobs=2):
             yield request.param
         return
-    with LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as cluster:
-        with Client(cluster), joblib.parallel_config("dask", n_jobs=2):
-            yield request.param
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as cluster,
+        Client(cluster),
+        joblib.parallel_config("dask", n_jobs=2),
+    ):
+        yield request.param
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
 """The workers of a Dask cluster, one block for each of their threads.
 
-Setting a block up is a task of Dask's: it brings the partitions to a worker (and makes them again where one has died). The rounds are
-calls of that worker by `Client.run`, which cost a quarter of a task. A worker that dies, or that takes many times as long as the
-others, loses its blocks to others; a block that is set up again knows nothing of its dual variables and says so.
+Setting a block up is a task of Dask's: it brings the partitions to a worker (and makes them again where one has died). The
+rounds are calls of that worker by `Client.run`, which cost a quarter of a task. A worker that dies, or that takes many times as
+long as the others, loses its blocks to others; a block that is set up again knows nothing of its dual variables and says so.
 """
 
 import asyncio

@@ -1,14 +1,14 @@
 """CoCoA⁺ on many blocks: the driver's side.
 
-Each block improves its own dual variables from the common weights w, all at the same time (see `sweeps`); their moves are added up
-and followed by the step η that maximises the dual along their sum,
+Each block improves its own dual variables from the common weights w, all at the same time (see `sweeps`); their moves are added
+up and followed by the step η that maximises the dual along their sum,
 
     η = (Σ_j (1 − y_j b₀ − δ_j α_j) Δα_j − ⟨w, Δw⟩) / (‖Δw‖² + Σ_j δ_j Δα_j²),     0 < η ≤ 1
 
 σ' is at first the number of blocks, which is safe whatever the data are. How much the moves of different blocks really add up is
 measured in each round, ‖Σ Δw_k‖² / Σ‖Δw_k‖², and σ' follows that; where it was chosen too small η is less than 1, and the dual
-still rises. A free bias is handled as `DualCD` does, by the method of multipliers. Where many more rounds are to come the proximal
-Newton method goes on from there.
+still rises. A free bias is handled as `DualCD` does, by the method of multipliers. Where sweeps crawl and there are more samples
+than features, the proximal Newton method goes on from there.
 """
 
 import math
@@ -30,8 +30,8 @@ PASSES = 3
 has to follow."""
 
 VALUES, FEWEST_PARTS = 1_500_000, 6
-"""A sweep is made in so many rounds that a block visits about so many values in each; in so many at least. The less the blocks move
-between two merges, the less they work against each other."""
+"""A sweep is made in so many rounds that a block visits about so many values in each; in so many at least. The less the blocks
+move between two merges, the less they work against each other."""
 
 FULL_EVERY = 20
 """Sweeps after which all samples are visited again, shrunk or not."""

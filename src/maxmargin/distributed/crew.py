@@ -45,6 +45,7 @@ class Crew(ABC):
         parts = self.call("part", share, seed)
         return stacked([part for part in parts if len(part.labels)], d)
 
+    @abstractmethod
     def close(self) -> None:
         """Let go of everything."""
 

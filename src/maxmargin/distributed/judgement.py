@@ -23,7 +23,7 @@ from maxmargin.typing import Floats
 
 @dataclass(frozen=True)
 class Dual:
-    """Which dual point is judged: that of the sweeps after following their last move by η, or (σ given) that of Newton's weights."""
+    """Which dual point is judged: that of the sweeps, their last move followed by η; or (σ given) that of Newton's weights."""
 
     plus: float  # factors of the α of each class, which make Σβ zero
     minus: float

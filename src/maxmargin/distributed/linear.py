@@ -31,9 +31,9 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
 
         min ½‖w‖² + Σ_j c_j ℓ(y_j (⟨w, x_j⟩ + b)),        c_j = C · sample_weight_j · class_weight
 
-    The optimum is that of `maxmargin.LinearSVC`, and so is the proof: learning stops when the relative duality gap, computed by sums
-    over all partitions, is at most `tol`. It runs on the workers of the current Dask client; without one, in threads of this process.
-    More than two classes: one-vs-rest, all of them in one pass over the data.
+    The optimum is that of `maxmargin.LinearSVC`, and so is the proof: learning stops when the relative duality gap, computed by
+    sums over all partitions, is at most `tol`. It runs on the workers of the current Dask client; without one, in threads of
+    this process. More than two classes: one-vs-rest, all of them in one pass over the data.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
 
     Notes
     -----
-    Cost of a round: one pass over each block, and 8(d + 1) bytes there and back for each block and class; up to 1000 features back
-    8(d + 1)² bytes. The dual variables stay on the workers, so there is no `dual_coef_`.
+    Cost of a round: one pass over each block, and 8(d + 1) bytes there and back for each block and class; up to 1000 features
+    back 8(d + 1)² bytes. The dual variables stay on the workers, so there is no `dual_coef_`.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """What travels between the driver and the blocks: a command for each binary problem down, sums up.
 
-A **block** is the part of the samples that one thread of one worker looks after; it has one or more partitions. A round sends the same
-commands to every block and adds up what they answer, in the order of the blocks, so that the bits do not depend on who was first.
+A **block** is the part of the samples that one thread of one worker looks after; it has one or more partitions. A round sends
+the same commands to every block and adds up what they answer, in the order of the blocks, so that the bits do not depend on who
+was first.
 """
 
 from abc import ABC, abstractmethod

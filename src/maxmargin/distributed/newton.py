@@ -1,9 +1,9 @@
 """The proximal Newton method on many blocks: the driver's side.
 
-The steps are those of `ProximalNewton` (see there for the mathematics): sums over samples become sums over blocks. A step costs one
-round where it is taken in full, two where the search along it shortens it; each proximal round costs one more. Up to
-`MOST_FACTORED` features Newton's matrix travels and is factored by the driver; beyond that conjugate gradients ask for products,
-one round each.
+The steps are those of `ProximalNewton` (see there for the mathematics): sums over samples become sums over blocks. A step costs
+one round where it is taken in full, two where the search along it shortens it; each proximal round costs one more. Up to
+`MOST_FACTORED` features Newton's matrix travels and is factored by the driver; beyond that conjugate gradients ask for
+products, one round each.
 """
 
 from collections.abc import Generator

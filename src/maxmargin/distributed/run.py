@@ -19,7 +19,7 @@ from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
 
 SEVERAL, PART_BYTES = 16, 32 * 2**20
-"""The part of the samples that the driver looks at first is so many times that with which one machine begins, within these bytes."""
+"""The part of the samples that the driver looks at first: so many times that of one machine, within these bytes."""
 
 ROUGH = 1e-2
 """The gap to which it solves that part."""

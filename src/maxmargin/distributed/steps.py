@@ -1,9 +1,10 @@
-"""A block's part in the proximal Newton method: sums over its samples of the smoothed problem, at weights that the driver chooses.
+"""A block's part in the proximal Newton method: sums over its samples of the smoothed problem, at weights that the driver
+chooses.
 
-The method is that of `ProximalNewton`; its sums over samples (gradient, Newton's matrix, losses, slopes along a step) are sums over
-blocks, so that any number of blocks takes the same steps as one machine does. A block remembers the centre θ⁰ alone; whatever else
-it keeps spares a pass over the data. A block that has lost its centre takes one from the scores: every centre in the box is a
-beginning of the proximal method.
+The method is that of `ProximalNewton`; its sums over samples (gradient, Newton's matrix, losses, slopes along a step) are sums
+over blocks, so that any number of blocks takes the same steps as one machine does. A block remembers the centre θ⁰ alone;
+whatever else it keeps spares a pass over the data. A block that has lost its centre takes one from the scores: every centre in
+the box is a beginning of the proximal method.
 """
 
 from dataclasses import dataclass
@@ -33,8 +34,8 @@ def kind_of(d: int) -> type[Equations]:
 class Respond(Command):
     """Be at weights w, as version number `version`, and add up.
 
-    centre : a number for all θ⁰, `ALPHA`, `SCORES`, or None for the present one. growth : first move the centre to θ and multiply σ
-    by it. bend_all : count all samples as bent.
+    centre : a number for all θ⁰, `ALPHA`, `SCORES`, or None for the present one. growth : first move the centre to θ and
+    multiply σ by it. bend_all : count all samples as bent.
     """
 
     w: Floats

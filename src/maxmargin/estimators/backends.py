@@ -38,6 +38,6 @@ def elsewhere() -> Elsewhere | None:
 
     backend, n_jobs = get_active_backend()
     shares_memory = getattr(backend, "supports_sharedmem", False)
-    if n_jobs in (None, 1) or shares_memory or (backend.nesting_level or 0) > 0:
+    if n_jobs in (None, 1) or shares_memory or (backend.nesting_level or 0) != 0:
         return None
     return Elsewhere(backend.effective_n_jobs(n_jobs))

@@ -110,7 +110,7 @@ def held(ridge: Floats, stiffness: float) -> Floats:
 
 
 def solve_factored(gram: Floats, sigma: float, diagonal: Floats, right: Floats) -> Floats | None:
-    """v with (diagonal + σ·gram) v = right, of gram the lower half; with a stronger diagonal where that is singular to rounding."""
+    """v with (diagonal + σ·gram) v = right, of gram the lower half; a stronger diagonal where that is singular to rounding."""
     for jitter in (0.0, 1e-12, 1e-9, 1e-6):
         H = sigma * gram
         at = np.diag_indices(len(H))
