@@ -21,7 +21,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "loo": ("data", "rows"),
     "l1": ("data",),
     "ramp": ("data",),
-    "distributed": ("data",),
+    "distributed": ("data", "contenders"),
     "distributed_rounds": ("data",),
 }
 """Each suite with the options that it takes beside the repeats."""

@@ -24,7 +24,7 @@ def run(options: Options) -> None:
 
 
 def _counted(title: str, X: Any, y: Any, n_blocks: int) -> Row:
-    model = machine(1.0, 1e-3, n_blocks=n_blocks)
+    model = machine(n_blocks=n_blocks)
     model, seconds = timed_fit(model, *parts(X, y, n_blocks, None))
     return {
         "data": title,
