@@ -94,8 +94,9 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
     >>> model = LinearSVC().fit(da.from_array(X, chunks=(250, 5)), y)
     >>> model.certificate_.relative_gap <= 1e-3
     True
-    >>> model.predict(da.from_array(X[:4])).compute()
-    array(['no', 'no', 'yes', 'no'], dtype='<U3')
+    >>> labels = model.predict(da.from_array([[1.0, 0, 0, 0, 0], [-1.0, 0, 0, 0, 0]]))
+    >>> labels.compute()
+    array(['yes', 'no'], dtype='<U3')
     """
 
     def __init__(
