@@ -9,15 +9,22 @@ import pytest
 os.environ.setdefault("MPLBACKEND", "Agg")
 collect_ignore_glob = ["docs/conf.py", "docs/_extensions/*"]
 """Sphinx's: they change sys.path or need the extra docs. tests/docs looks at them."""
-NEEDS_MATPLOTLIB = ("/src/maxmargin/plot/", "/docs/plot.md", "/tests/plot/")
+NEEDS = {
+    "matplotlib": ("plot", ("/src/maxmargin/plot/", "/docs/plot.md", "/tests/plot/")),
+    "distributed": ("dask", ("/src/maxmargin/distributed/", "/docs/past_one_machine.md", "/tests/distributed/")),
+}
+"""Packages of extras, and what cannot run without them."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what draws where matplotlib is not installed, and say so."""
-    if find_spec("matplotlib") is None:
-        for item in items:
-            if any(place in item.path.as_posix() for place in NEEDS_MATPLOTLIB):
-                item.add_marker(pytest.mark.skip(reason="needs the extra plot: pip install 'maxmargin[plot]'"))
+    """Skip what an extra is needed for that is not installed, and say so."""
+    for package, (extra, places) in NEEDS.items():
+        if find_spec(package) is None:
+            for item in items:
+                if any(place in item.path.as_posix() for place in places):
+                    item.add_marker(
+                        pytest.mark.skip(reason=f"needs the extra {extra}: pip install 'maxmargin[{extra}]'")
+                    )
 
 
 @pytest.fixture(autouse=True)

@@ -22,6 +22,8 @@ SUITES: dict[str, tuple[str, ...]] = {
     "loo_honest": ("data",),
     "l1": ("data",),
     "ramp": ("data",),
+    "distributed": ("data", "contenders"),
+    "distributed_rounds": ("data",),
 }
 """Each suite with the options that it takes beside the repeats."""
 
@@ -48,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command.add_argument("--repeats", type=int, default=3, help="the median of so many runs is kept")
         for name in names:
             command.add_argument(f"--{name}", **ARGUMENTS[name])
-    drawn = [name + part for name in ("linear", "kernel", "loo", "l1", "ramp") for part in ("", "_part")]
+    drawn = [name + part for name in ("linear", "kernel", "loo", "l1", "ramp", "distributed") for part in ("", "_part")]
     commands.add_parser("picture").add_argument("name", choices=drawn)
     values = vars(parser.parse_args(arguments))
     suite = values.pop("suite")

@@ -1,4 +1,4 @@
-"""Every leave-one-out label against that of an honest fit without the sample: heart, sonar, breast_cancer, iris and digits, whole.
+"""Every leave-one-out label against that of an honest fit without the sample: heart, sonar, breast_cancer, iris, digits.
 
 An honest fit gives the sample weight 0 and goes to a relative gap of 1e-9; `gamma` and the costs stay those of all samples. Heart
 and sonar are read from ../shared/data, and left out where that is missing.

@@ -13,6 +13,8 @@ LOOKS = {
     "multi-core LIBLINEAR": ("#D55E00", "D"),
     "Snap ML": ("#009E73", "^"),
     "ReHLine": ("#CC79A7", "v"),
+    "one machine": ("#000000", "o"),
+    "Spark MLlib": ("#E69F00", "s"),
 }
 """Colours of Okabe and Ito, told apart by the colour-blind, and shapes, told apart in grey."""
 

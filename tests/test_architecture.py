@@ -10,7 +10,7 @@ import maxmargin
 ROOT = Path(maxmargin.__file__).parent
 LAYERS = (  # each may import from those below it and from itself
     ("cli",),
-    ("plot", "reporting"),
+    ("plot", "reporting", "distributed"),
     ("io",),
     ("bounds",),
     ("estimators",),
@@ -26,6 +26,7 @@ DISPLAY = Path("estimators/display.py")  # what verbose=True shows
 SEPARATE = {
     "plot",
     "reporting",
+    "distributed",
     "_loops",
     "errors",
     "typing",
@@ -76,6 +77,8 @@ def violations(inside, source):
         if outside == "matplotlib" and own != "plot":
             bad.append(module)
         if outside == "clarabel" and inside != Path("solvers/cone.py"):
+            bad.append(module)
+        if outside in ("dask", "distributed") and own != "distributed":
             bad.append(module)
         if outside in ("onnx", "pyarrow") and own != "io":
             bad.append(module)

@@ -23,6 +23,8 @@ HEAVY = (
     "llvmlite",
     "onnx",
     "pyarrow",
+    "dask",
+    "distributed",
 )
 
 

@@ -74,6 +74,7 @@ def sweep_csr(
     w,
     s,
     b0,
+    boost,
     order,
     n_active,
     thresholds,
@@ -84,7 +85,8 @@ def sweep_csr(
 ):
     """Visit the active samples of a CSR matrix once; changes alpha, w, order and seed in place, fills report.
 
-    The first n_active entries of `order` are active; those that remain so are put in front, in the order of their visits.
+    The first n_active entries of `order` are active; those that remain so are put in front, in the order of their visits. What a
+    step adds to w counts `boost` times: 1, or more where others move other samples at the same time (`square` must say so too).
     """
     shuffle(order, n_active, chunk, seed, visits)
     last = w.shape[0] - 1
@@ -106,7 +108,7 @@ def sweep_csr(
         if projected != 0.0:
             new = min(max(a - g / square[j], 0.0), upper[j])
             gain -= (new - a) * (g + 0.5 * square[j] * (new - a))
-            step = (new - a) * y[j]
+            step = boost * (new - a) * y[j]
             alpha[j] = new
             for k in range(begin, end):
                 w[indices[k]] += step * data[k]
@@ -121,7 +123,9 @@ def sweep_csr(
 
 
 @loop
-def sweep_dense(X, y, upper, delta, square, alpha, w, s, b0, order, n_active, thresholds, chunk, seed, visits, report):
+def sweep_dense(
+    X, y, upper, delta, square, alpha, w, s, b0, boost, order, n_active, thresholds, chunk, seed, visits, report
+):
     """The same for the rows of a dense matrix."""
     shuffle(order, n_active, chunk, seed, visits)
     last = w.shape[0] - 1
@@ -144,7 +148,7 @@ def sweep_dense(X, y, upper, delta, square, alpha, w, s, b0, order, n_active, th
         if projected != 0.0:
             new = min(max(a - g / square[j], 0.0), upper[j])
             gain -= (new - a) * (g + 0.5 * square[j] * (new - a))
-            step = (new - a) * y[j]
+            step = boost * (new - a) * y[j]
             alpha[j] = new
             for k in range(last):
                 w[k] += step * X[j, k]

@@ -136,8 +136,8 @@ def retrain_rows(
             thresholds[0], thresholds[1] = np.inf, -np.inf
             for _ in range(int(sweeps)):
                 sweep_csr(
-                    indptr, indices, data, y, upper, delta, squares, alpha, w, s, b0, order, n_near, thresholds, chunk,
-                    seed, visits, report,
+                    indptr, indices, data, y, upper, delta, squares, alpha, w, s, b0, 1.0, order, n_near, thresholds,
+                    chunk, seed, visits, report,
                 )  # fmt: skip
                 n_near = int(report[N_ACTIVE])
                 if is_free:

@@ -16,6 +16,7 @@ import numpy as np
 
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.dual import make_feasible
+from maxmargin.core.losses import Loss
 from maxmargin.core.problem import Problem
 from maxmargin.core.scores import scores as scores_of
 from maxmargin.errors import NotSupportedError
@@ -182,11 +183,16 @@ OUTSIDE, ON, INSIDE, ABSENT = range(4)
 
 def group_of_each(problem: Problem, alpha: Floats) -> Indices:
     """The group of each sample by its α: `OUTSIDE` the margin, `ON` it, `INSIDE` it or wrong, or `ABSENT`."""
-    group = np.full(problem.n, ABSENT, dtype=np.intp)
-    on = problem.counted
-    upper = problem.loss.upper(problem.cost[on])
+    return groups_by(problem.loss, problem.cost, alpha)
+
+
+def groups_by(loss: Loss, cost: Floats, alpha: Floats) -> Indices:
+    """The same from the loss and the costs alone."""
+    group = np.full(len(cost), ABSENT, dtype=np.intp)
+    on = slice(None) if (cost > 0).all() else np.flatnonzero(cost > 0)
+    upper = loss.upper(cost[on])
     inside = np.isfinite(upper) & (alpha[on] >= upper * (1 - 1e-12))
-    if np.isinf(upper).all() and not problem.is_hard:
+    if np.isinf(upper).all() and not np.isinf(cost).any():
         inside = alpha[on] > 0  # squared hinge: a positive α is a positive slack
     group[on] = np.where(alpha[on] <= 0, OUTSIDE, np.where(inside, INSIDE, ON))
     return group

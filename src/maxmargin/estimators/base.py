@@ -19,8 +19,22 @@ SMALLEST, LARGEST = 1e-140, 1e140
 """Beyond these the squares of the values leave float64."""
 
 
+def budget_from(max_iter: int, max_seconds: float | None, cache_size: str | float = "auto") -> Budget:
+    """Budgets from scikit-learn's spellings: −1 and None are no limit, `cache_size` is in megabytes."""
+    if not isinstance(max_iter, int | np.integer) or isinstance(max_iter, bool) or max_iter < -1:
+        raise InvalidInputError(f"max_iter must be an integer ≥ −1 (−1: no limit), got {max_iter!r}.")
+    if max_seconds is not None and not (_is_number(max_seconds) and max_seconds > 0):
+        raise InvalidInputError(f"max_seconds must be a positive number or None (no limit), got {max_seconds!r}.")
+    if cache_size != "auto" and not (_is_number(cache_size) and 0 < float(cache_size) < np.inf):
+        raise InvalidInputError(f'cache_size must be "auto" or a positive number of megabytes, got {cache_size!r}.')
+    limits: dict[str, Any] = {} if cache_size == "auto" else {"bytes": int(float(cache_size) * 2**20)}
+    return Budget(iterations=None if max_iter == -1 else int(max_iter), seconds=max_seconds, **limits)
+
+
 class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Abstract base: validates, encodes labels, and leaves the estimator as it was when `fit` raises an error."""
+
+    _budget = staticmethod(budget_from)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples X and labels y.
@@ -80,17 +94,6 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
             )
         self.classes_ = classes
         return X, labels.astype(np.intp, copy=False), weights
-
-    def _budget(self, max_iter: int, max_seconds: float | None, cache_size: str | float = "auto") -> Budget:
-        """Budgets from scikit-learn's spellings: −1 and None are no limit, `cache_size` is in megabytes."""
-        if not isinstance(max_iter, int | np.integer) or isinstance(max_iter, bool) or max_iter < -1:
-            raise InvalidInputError(f"max_iter must be an integer ≥ −1 (−1: no limit), got {max_iter!r}.")
-        if max_seconds is not None and not (_is_number(max_seconds) and max_seconds > 0):
-            raise InvalidInputError(f"max_seconds must be a positive number or None (no limit), got {max_seconds!r}.")
-        if cache_size != "auto" and not (_is_number(cache_size) and 0 < float(cache_size) < np.inf):
-            raise InvalidInputError(f'cache_size must be "auto" or a positive number of megabytes, got {cache_size!r}.')
-        limits: dict[str, Any] = {} if cache_size == "auto" else {"bytes": int(float(cache_size) * 2**20)}
-        return Budget(iterations=None if max_iter == -1 else int(max_iter), seconds=max_seconds, **limits)
 
 
 def check_magnitude(X: Matrix) -> None:

@@ -19,6 +19,7 @@ from maxmargin.core import (
     products,
 )
 from maxmargin.errors import InvalidInputError
+from maxmargin.estimators.backends import elsewhere
 from maxmargin.estimators.base import Classifier, check_choice, check_flag, check_tol
 from maxmargin.estimators.convergence import warn_unless_solved
 from maxmargin.estimators.in_threads import in_threads
@@ -26,7 +27,7 @@ from maxmargin.estimators.one_vs_one import PerProblem
 from maxmargin.estimators.progress import watching
 from maxmargin.estimators.robust import LOSSES, chosen_solver, judged, store_outliers, trainer
 from maxmargin.estimators.weights import class_factors, costs
-from maxmargin.solvers import Budget
+from maxmargin.solvers import Budget, solve
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -66,7 +67,8 @@ class LinearSVC(Classifier):
     warm_start : bool
         Start from the last fit's dual variables, if the data have the same shape and classes.
     n_jobs : int or None
-        Threads; None takes as many as BLAS may use. The model does not depend on it.
+        Threads; None takes as many as BLAS may use. The model does not depend on it. More than two classes go to joblib's
+        backend instead where one is chosen that shares no memory (``joblib.parallel_config``).
     random_state : int, RandomState or None
         Of the visiting order of "dual_cd"; None is 0.
     verbose : bool
@@ -161,7 +163,16 @@ class LinearSVC(Classifier):
             def train(k: int, budget: Budget) -> Solution:
                 return watch.solve(k, problems[k], solver, by, warm=warm[k], budget=budget)
 
-            solutions = in_threads(train, len(problems), budget, threads)
+            backend = elsewhere() if len(problems) > 1 else None
+            if backend is None:
+                solutions = in_threads(train, len(problems), budget, threads)
+            else:
+                solutions = backend.map(
+                    _trained, [(one, solver, by, tol, start, budget) for one, start in zip(problems, warm, strict=True)]
+                )
+                for k, solution in enumerate(solutions):
+                    watch.begin(k)
+                    watch.end(k, solution)
             self._store(X, labels, problems, solutions)
         certificates = [solution.certificate for solution in solutions if solution.certificate is not None]
         for solution, certificate in zip(solutions, certificates, strict=True):
@@ -184,20 +195,10 @@ class LinearSVC(Classifier):
                 cost=cost,
                 loss=loss_from_name(self.loss),
                 penalty=penalty_from_name(self.penalty),
-                bias=self._bias(),
+                bias=bias_from(self.fit_intercept, self.intercept_scaling),
             )
             for positive in positives
         ]
-
-    def _bias(self) -> Bias:
-        fit_intercept = check_flag("fit_intercept", self.fit_intercept)
-        if self.intercept_scaling is None:
-            return Bias.free() if fit_intercept else Bias.none()
-        if not fit_intercept:
-            raise InvalidInputError(
-                f"intercept_scaling={self.intercept_scaling!r} needs fit_intercept=True: there is no intercept to penalise."
-            )
-        return Bias.penalized(self.intercept_scaling)
 
     def _warm_candidates(self, problems: list[Problem], labels: Indices) -> list[Candidate | None]:
         last = self.__dict__.get("_last_fit")
@@ -251,8 +252,7 @@ class LinearSVC(Classifier):
 
     def predict(self, X: Any) -> Any:
         """The labels: F > 0 gives ``classes_[1]``, F = 0 ``classes_[0]``; for more classes the largest F, the first of equals."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return labels_from(self.decision_function(X), self.classes_)
 
     def certified_predictions(self, X: Any) -> tuple[Any, Any]:
         """(labels, is_certain): the predictions, and which of them cannot change between this model and the exact optimum.
@@ -302,3 +302,32 @@ def _spread(model: LinearSVC, k: int, n: int) -> Floats:
     beta = np.zeros(n)
     beta[model.support_] = model.dual_coef_[k]
     return beta
+
+
+def _trained(problem: Problem, solver: Any, by: Any, tol: float, warm: Candidate | None, budget: Budget) -> Solution:
+    """A solution, made in another process."""
+    solution: Solution = (solve if by is None else by)(problem, solver, tol=tol, warm=warm, budget=budget)
+    return solution
+
+
+def bias_from(fit_intercept: Any, intercept_scaling: Any) -> Bias:
+    """The bias that the two parameters of the linear machines mean.
+
+    Examples
+    --------
+    >>> bias_from(True, None), bias_from(True, 2.0), bias_from(False, None)
+    (Bias('free'), Bias('penalized', 2.0), Bias('none'))
+    """
+    fit_intercept = check_flag("fit_intercept", fit_intercept)
+    if intercept_scaling is None:
+        return Bias.free() if fit_intercept else Bias.none()
+    if not fit_intercept:
+        raise InvalidInputError(
+            f"intercept_scaling={intercept_scaling!r} needs fit_intercept=True: there is no intercept to penalise."
+        )
+    return Bias.penalized(intercept_scaling)
+
+
+def labels_from(scores: Floats, classes: Any) -> Any:
+    """F > 0 gives ``classes[1]``, F = 0 ``classes[0]``; for more classes the largest F, the first of equals."""
+    return classes[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]

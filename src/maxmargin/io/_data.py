@@ -29,7 +29,7 @@ SUFFIXES = {
     ".npz": "npz",
 }
 READERS: dict[str, Callable[[IO[bytes], "Request"], Table | Ready]] = {
-    "svmlight": lambda file, ask: read_svmlight(file, ask.n_features),
+    "svmlight": lambda file, ask: read_svmlight(file, ask.n_features, ask.zero_based),
     "csv": lambda file, ask: read_csv(file, ask.header),
     "parquet": lambda file, ask: read_parquet(file, ask.max_bytes),
     "npz": lambda file, ask: read_npz(file, ask.target, ask.max_bytes),
@@ -44,6 +44,7 @@ class Request:
     n_features: int | None
     header: bool | None
     max_bytes: int
+    zero_based: bool | None = None
 
 
 def read_data(
@@ -55,6 +56,7 @@ def read_data(
     header: bool | None = None,
     format: str = "auto",
     max_bytes: int = MAX_BYTES,
+    zero_based: bool | None = None,
 ) -> Data:
     r"""Read samples and labels.
 
@@ -77,6 +79,9 @@ def read_data(
         "auto" goes by the suffix, else by the content.
     max_bytes : int
         Larger files, and files that unpack to more, are refused.
+    zero_based : bool, optional
+        Whether svmlight's features are counted from 0 on or from 1 on; by default from 0 on where a 0 appears, which is no
+        rule for one of several files.
 
     Raises
     ------
@@ -98,7 +103,7 @@ def read_data(
     """
     if format != "auto" and format not in READERS:
         raise InvalidInputError(f"format must be 'auto' or one of {', '.join(map(repr, READERS))}, got {format!r}.")
-    request = Request(target, n_features, header, max_bytes)
+    request = Request(target, n_features, header, max_bytes, zero_based)
     name = os.fsdecode(path)
     try:
         if name == "-":

@@ -26,12 +26,12 @@ def looks_like_svmlight(start: bytes) -> bool:
     return False
 
 
-def read_svmlight(file: IO[bytes], n_features: int | None) -> Ready:
-    """The samples as CSR, the labels as numbers."""
+def read_svmlight(file: IO[bytes], n_features: int | None, zero_based: bool | None = None) -> Ready:
+    """The samples as CSR, the labels as numbers; features are counted from 0 on, from 1 on, or (None) as it looks."""
     from sklearn.datasets import load_svmlight_file
 
     try:
-        X, y = load_svmlight_file(file, dtype=np.float64, zero_based="auto")
+        X, y = load_svmlight_file(file, dtype=np.float64, zero_based="auto" if zero_based is None else zero_based)
     except (ValueError, OverflowError) as error:
         file.seek(0)
         _find_fault(file)

@@ -309,6 +309,7 @@ def _sweep(state: _State) -> None:
         state.w,
         state.s,
         state.b0,
+        1.0,
         active.order,
         active.count,
         active.thresholds,

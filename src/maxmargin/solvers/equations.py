@@ -53,9 +53,7 @@ class Equations(ABC):
 
     def diagonal(self, sigma: float) -> Floats:
         """Λ, with something to hold a free bias."""
-        loose = np.zeros_like(self.ridge)
-        loose[-1] = 0.0 if self.ridge[-1] else LOOSE * sigma * float(self.cost.mean())
-        return np.asarray(self.ridge + loose)
+        return held(self.ridge, sigma * float(self.cost.mean()))
 
 
 class Factored(Equations):
@@ -75,15 +73,7 @@ class Factored(Equations):
 
     def solve(self, right: Floats, sigma: float, bent: Any, is_over: Callable[[], bool]) -> Floats | None:
         """v; with a stronger diagonal where the matrix is singular to rounding."""
-        for jitter in (0.0, 1e-12, 1e-9, 1e-6):
-            H = self.gram[0] + self.gram[1]
-            H *= sigma
-            at = np.diag_indices(len(H))
-            H[at] = H[at] * (1.0 + jitter) + self.diagonal(sigma)
-            factor, info = scipy.linalg.lapack.dpotrf(H, lower=1, clean=0, overwrite_a=1)
-            if info == 0:
-                return np.asarray(scipy.linalg.lapack.dpotrs(factor, right, lower=1)[0])
-        return None
+        return solve_factored(self.gram[0] + self.gram[1], sigma, self.diagonal(sigma), right)
 
 
 class Iterated(Equations):
@@ -110,3 +100,22 @@ class Iterated(Equations):
         return conjugate_gradients(
             times, right, diagonal, precision=PRECISION, most_rounds=MOST_ROUNDS, is_over=is_over
         )[0]
+
+
+def held(ridge: Floats, stiffness: float) -> Floats:
+    """Λ, with something to hold a free bias: a small share of σ times the mean cost."""
+    loose = np.zeros_like(ridge)
+    loose[-1] = 0.0 if ridge[-1] else LOOSE * stiffness
+    return np.asarray(ridge + loose)
+
+
+def solve_factored(gram: Floats, sigma: float, diagonal: Floats, right: Floats) -> Floats | None:
+    """v with (diagonal + σ·gram) v = right, of gram the lower half; a stronger diagonal where that is singular to rounding."""
+    for jitter in (0.0, 1e-12, 1e-9, 1e-6):
+        H = sigma * gram
+        at = np.diag_indices(len(H))
+        H[at] = H[at] * (1.0 + jitter) + diagonal
+        factor, info = scipy.linalg.lapack.dpotrf(H, lower=1, clean=0, overwrite_a=1)
+        if info == 0:
+            return np.asarray(scipy.linalg.lapack.dpotrs(factor, right, lower=1)[0])
+    return None

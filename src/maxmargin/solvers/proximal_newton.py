@@ -152,13 +152,13 @@ class ProximalNewton(Solver):
             alpha = warm.beta * problem.y
             theta = np.clip(np.divide(alpha, problem.cost, out=np.zeros(n), where=problem.cost > 0), 0.0, 1.0)
             whole = Part(rows, problem.y, problem.cost)
-            smooth = Smoothed.over(problem, whole, w, NEXT_SIGMA * _level(theta), theta)
+            smooth = Smoothed.over(problem.loss, problem.bias, whole, w, NEXT_SIGMA * _level(theta), theta)
             return _State(problem, rows, [], _Stage(None, 1.0), smooth)
         if problem.bias.is_free:
             w[d] = best_bias(problem, np.zeros(n), np.zeros(n)).middle
         first, *stages = _plan(problem, rows)
         part = self._part(problem, rows, first)
-        smooth = Smoothed.over(problem, part, w, FIRST_SIGMA, np.full(len(part.y), 0.5))
+        smooth = Smoothed.over(problem.loss, problem.bias, part, w, FIRST_SIGMA, np.full(len(part.y), 0.5))
         smooth.bend_all()
         return _State(problem, rows, stages, first, smooth)
 
@@ -228,7 +228,7 @@ class ProximalNewton(Solver):
         part = self._part(state.problem, state.rows, stage)
         is_same = before.n_samples == stage.n_samples
         centre = theta if is_same else np.full(len(part.y), 0.5 * level)
-        state.smooth = Smoothed.over(state.problem, part, w, NEXT_SIGMA * level, centre)
+        state.smooth = Smoothed.over(state.problem.loss, state.problem.bias, part, w, NEXT_SIGMA * level, centre)
         state.stage, state.inner, state.best_step = stage, 0, state.steps
 
     def finish(self, state: _State, tol: float) -> Candidate:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.losses import Hinge
-from maxmargin.core.problem import Problem
+from maxmargin.core.losses import Hinge, Loss
+from maxmargin.core.problem import Bias
 from maxmargin.solvers.equations import Equations
 from maxmargin.solvers.rows import Rows
 from maxmargin.typing import Floats
@@ -55,12 +55,19 @@ class Smoothed:
     gain: float = np.inf  # what the last step promised, at half its slope
 
     @classmethod
-    def over(cls, problem: Problem, part: "Part", w: Floats, sigma: float, centre: Floats) -> "Smoothed":
-        """At weights w, with θ where the scores put it; a smooth loss has its own σ and centre."""
-        (n, d), is_hinge = part.rows.shape, isinstance(problem.loss, Hinge)
-        ridge = np.ones(d + 1)
-        ridge[d] = 0.0 if problem.bias.is_free else 1.0
-        constant = 1.0 if problem.bias.is_free else problem.bias.scale
+    def over(
+        cls,
+        loss: Loss,
+        bias: Bias,
+        part: "Part",
+        w: Floats,
+        sigma: float,
+        centre: Floats,
+        by: type[Equations] | None = None,
+    ) -> "Smoothed":
+        """At weights w, with θ where the scores put it; a smooth loss has its own σ and centre; `by` solves the equations."""
+        (n, d), is_hinge = part.rows.shape, isinstance(loss, Hinge)
+        ridge, constant = ridge_of(bias, d), constant_of(bias)
         new = cls(
             part.rows,
             part.y,
@@ -76,7 +83,7 @@ class Smoothed:
             theta=np.zeros(n),
             bent=np.zeros(n, dtype=np.bool_),
             made=np.zeros((2, d + 1)),
-            equations=Equations.over(part.rows, part.cost, constant, ridge),
+            equations=(Equations.over if by is None else by)(part.rows, part.cost, constant, ridge),
         )
         new.respond()
         return new
@@ -127,6 +134,15 @@ class Smoothed:
             self.equations.turn(0, bent, self.cost[bent])
         self.respond(keep=True)
 
+    def fall(self, dz: Floats, t: float) -> float:
+        """Σ c_j θ_j dz_j after a step t along dz: how fast the losses fall there."""
+        from maxmargin._loops.proximal_newton import fall
+
+        falls = self.rows.halves(
+            lambda i, j: fall(self.base, dz, self.cost, self.sigma, t, self.top, i, j), 3 * len(dz)
+        )
+        return float(sum(falls))
+
     @property
     def gradient(self) -> Floats:
         """Λw̃ − Σ c_j θ_j y_j x̃_j."""
@@ -162,15 +178,10 @@ class Smoothed:
 
     def _search(self, direction: Floats, dz: Floats) -> float:
         """The step t ∈ (0, 1] that makes the slope small (regula falsi); 0 where the direction does not lead down."""
-        from maxmargin._loops.proximal_newton import fall
-
         flat, bend = float((self.ridge * self.w) @ direction), float((self.ridge * direction) @ direction)
 
         def slope(t: float) -> float:
-            falls = self.rows.halves(
-                lambda i, j: fall(self.base, dz, self.cost, self.sigma, t, self.top, i, j), 3 * len(dz)
-            )
-            return flat + t * bend - float(sum(falls))
+            return flat + t * bend - self.fall(dz, t)
 
         steep = slope(0.0)
         self.gain = -0.5 * steep
@@ -193,3 +204,15 @@ class Smoothed:
                 low, at_low = t, here
             was = here
         return t
+
+
+def ridge_of(bias: Bias, d: int) -> Floats:
+    """The diagonal of Λ: ones, and behind them a zero for a free bias."""
+    ridge = np.ones(d + 1)
+    ridge[d] = 0.0 if bias.is_free else 1.0
+    return ridge
+
+
+def constant_of(bias: Bias) -> float:
+    """The constant feature that the bias is the weight of; 0: none."""
+    return 1.0 if bias.is_free else bias.scale

@@ -54,7 +54,8 @@ def leave_one_out(
     tol : float
         The relative gap to which a sample is retrained at most.
     n_jobs : int or None
-        Threads; None takes as many as BLAS may use. The result does not depend on it.
+        Threads; None takes as many as BLAS may use. The result does not depend on it. Retraining goes to joblib's backend
+        instead where one is chosen that shares no memory (``joblib.parallel_config("dask")``).
     verbose : bool
         Show a bar with the time that is left on stderr.
     observe : callable, optional

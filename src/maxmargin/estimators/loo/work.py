@@ -9,6 +9,7 @@ import numpy as np
 from maxmargin.analysis.leave_one_out import Full, LeftOut
 from maxmargin.analysis.leave_one_out.retrain import Goal
 from maxmargin.core import products
+from maxmargin.estimators.backends import Elsewhere, elsewhere
 from maxmargin.estimators.loo.case import Case
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -66,13 +67,27 @@ class Work:
             entries = entries & ~(self.upper - self.lower <= goal.width)
         chosen = [np.flatnonzero(entries[k, rows]) for k, rows in enumerate(self.case.rows)]
         self._begin(sum(len(samples) for samples in chosen))
+        backend = elsewhere()
         for k, samples in enumerate(chosen):
             if len(samples):
-                is_complete = self.left[k].retrain(samples, goal, self.n_threads, self._tell)
+                if backend is None:
+                    is_complete = self.left[k].retrain(samples, goal, self.n_threads, self._tell)
+                else:
+                    is_complete = self._retrain_elsewhere(backend, self.left[k], samples, goal)
                 self.read(k)
                 if not is_complete or self.was_stopped:
                     return False
         return True
+
+    def _retrain_elsewhere(self, backend: Elsewhere, one: LeftOut, samples: Indices, goal: Goal) -> bool:
+        """The same on a backend of joblib's: each of its workers takes a part of the samples."""
+        parts = np.array_split(samples, min(backend.n_jobs, len(samples)))
+        found = backend.map(_retrained, [(one.full, one.tol, one.max_bytes, part, goal) for part in parts])
+        for part, intervals in zip(parts, found, strict=True):
+            one.lower[part], one.upper[part] = intervals.lower, intervals.upper
+            one.is_retrained[part] |= intervals.is_retrained
+            self._tell(len(part))
+        return not self.was_stopped
 
     def _begin(self, total: int) -> None:
         self._done, self._total, self._since = 0, total, time.perf_counter()
@@ -89,6 +104,19 @@ class Work:
         if self.observe is not None and self.observe(news) is True:
             self.was_stopped = True
         return self.was_stopped
+
+
+class _Intervals(NamedTuple):
+    lower: Floats
+    upper: Floats
+    is_retrained: Any
+
+
+def _retrained(full: Full, tol: float, max_bytes: int, samples: Indices, goal: Goal) -> _Intervals:
+    """Leave some samples out, in another process."""
+    one = LeftOut(full, tol=tol, max_bytes=max_bytes)
+    one.retrain(samples, goal)
+    return _Intervals(one.lower[samples], one.upper[samples], one.is_retrained[samples])
 
 
 def _elsewhere(full: Full, X: Matrix, rows: Indices, n_threads: int) -> tuple[Floats, Floats]:

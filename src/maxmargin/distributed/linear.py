@@ -1,0 +1,278 @@
+"""LinearSVC on Dask: the linear support vector machine past one machine, with the same proof."""
+
+import math
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from maxmargin.core import Regularization, Solution, Status, loss_from_name
+from maxmargin.distributed.block import Plan
+from maxmargin.distributed.course import Task
+from maxmargin.distributed.inputs import partitions_of
+from maxmargin.distributed.predict import lazily, predicted, scores_of
+from maxmargin.distributed.run import run
+from maxmargin.distributed.setup import Facts, crew_for, facts_of
+from maxmargin.errors import InvalidInputError
+from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_tol
+from maxmargin.estimators.convergence import warn_unless_solved
+from maxmargin.estimators.linear import bias_from
+from maxmargin.estimators.one_vs_one import PerProblem
+from maxmargin.estimators.progress import Digits, TakesCallbacks, watching
+from maxmargin.estimators.weights import class_factors, costs
+from maxmargin.solvers.base import Clock, Event
+
+
+class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    r"""The linear soft-margin support vector machine on Dask collections, or on files that the workers read.
+
+        min ½‖w‖² + Σ_j c_j ℓ(y_j (⟨w, x_j⟩ + b)),        c_j = C · sample_weight_j · class_weight
+
+    The optimum is that of `maxmargin.LinearSVC`, and so is the proof: learning stops when the relative duality gap, computed by
+    sums over all partitions, is at most `tol`. It runs on the workers of the current Dask client; without one, in threads of
+    this process. More than two classes: one-vs-rest, all of them in one pass over the data.
+
+    Parameters
+    ----------
+    loss : {"hinge", "squared_hinge"}
+        max(0, 1 − z), or its square.
+    C : float or Regularization
+        The trade-off, in any of its spellings.
+    fit_intercept : bool
+        False: the hyperplane passes through the origin.
+    intercept_scaling : float or None
+        None leaves the bias free. A number s penalises it as the weight of a constant feature s.
+    class_weight : dict, "balanced" or None
+        Factors of the costs.
+    tol : float
+        The relative duality gap to prove.
+    max_iter : int
+        Rounds, each of which reads every partition; −1 is no limit.
+    max_seconds : float or None
+        Seconds after which the best model so far is returned, with a `ConvergenceWarning`.
+    keep : bool or None
+        True: the partitions stay in the workers' memory. False: they are read or computed anew in each round, one at a time in
+        each thread. None: they stay if they take at most a third of the memory.
+    n_blocks : int or None
+        The samples are divided into so many blocks, at most one a partition, which are improved at the same time. None: one for
+        each thread of the workers. Fewer blocks take fewer rounds.
+    n_jobs : int or None
+        Threads where there is no client; None takes as many as BLAS may use.
+    random_state : int, RandomState or None
+        Of visiting orders and samples; None is 0. The same partitions, blocks and seed give the same model.
+    verbose : bool
+        Show the gap while it falls, on stderr.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_features_in_, n_iter_
+        As in scikit-learn; n_iter_ counts rounds.
+    certificate_, status_, solver_, trace_
+        The proof, how the fit ended, which method and why, its certified moments; tuples with `.worst` for more than two classes.
+    n_bytes_ : int
+        Of all commands sent to blocks and of all answers.
+    n_moved_, n_lost_ : int
+        How often a block had to be set up on another worker, and how often dual variables were lost by that.
+    is_kept_ : bool
+        Whether the partitions stayed in memory.
+
+    Notes
+    -----
+    Cost of a round: one pass over each block, and 8(d + 1) bytes there and back for each block and class; up to 1000 features
+    back 8(d + 1)² bytes. The dual variables stay on the workers, so there is no `dual_coef_`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from maxmargin.distributed import LinearSVC
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 5))
+    >>> y = da.from_array(np.where(X[:, 0] > 0.2, "yes", "no"), chunks=250)
+    >>> model = LinearSVC().fit(da.from_array(X, chunks=(250, 5)), y)
+    >>> model.certificate_.relative_gap <= 1e-3
+    True
+    >>> labels = model.predict(da.from_array([[1.0, 0, 0, 0, 0], [-1.0, 0, 0, 0, 0]]))
+    >>> labels.compute()
+    array(['yes', 'no'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        loss: str = "hinge",
+        *,
+        C: Any = 1.0,
+        fit_intercept: bool = True,
+        intercept_scaling: float | None = None,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        max_seconds: float | None = None,
+        keep: bool | None = None,
+        n_blocks: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.keep = keep
+        self.n_blocks = n_blocks
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -- fit -----------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train.
+
+        Parameters
+        ----------
+        X : Dask array, Dask dataframe, list of paths, or array-like
+            Dask arrays are cut along their rows; their blocks are dense or CSR. Files are svmlight (features counted from 1 on),
+            Parquet, npz or CSV, each one a partition that a worker reads. Anything else is one partition.
+        y : Dask array or series, str, or array-like
+            The labels, cut as X is. For dataframes and files it may be the name of a column (of an array in npz files); for files
+            None is the last column, or "y".
+        sample_weight : like y, optional
+            0 leaves a sample out. For files a list with an array for each.
+        """
+        before = self.__dict__.copy()
+        try:
+            was_interrupted = self._fit(X, y, sample_weight)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        if was_interrupted:
+            raise KeyboardInterrupt
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> bool:
+        tol = check_tol(self.tol)
+        check_choice("loss", self.loss, ("hinge", "squared_hinge"))
+        check_flag("verbose", self.verbose)
+        bias = bias_from(self.fit_intercept, self.intercept_scaling)
+        trade_off = Regularization.of(self.C)
+        if trade_off.is_hard:
+            raise InvalidInputError(f"C={self.C!r} is the hard margin. Use maxmargin.HardMarginSVC(), or a finite C.")
+        keep = None if self.keep is None else check_flag("keep", self.keep)
+        if self.n_blocks is not None and not (isinstance(self.n_blocks, int) and self.n_blocks >= 1):
+            raise InvalidInputError(f"n_blocks must be a whole number ≥ 1 or None, got {self.n_blocks!r}.")
+        clock = Clock(budget_from(self.max_iter, self.max_seconds))
+        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        partitions = partitions_of(X, y, sample_weight)
+        crew, is_kept = crew_for(partitions, keep, self.n_blocks, self.n_jobs)
+        try:
+            facts = facts_of(crew.survey())
+            self._store_facts(facts, partitions.names)
+            factors = class_factors(self.class_weight, self.classes_, np.arange(len(self.classes_)), facts.totals)
+            unit = costs(trade_off, facts.totals, factors) / facts.totals
+            positives = (1,) if len(self.classes_) == 2 else tuple(range(len(self.classes_)))
+            plan = Plan(self.classes_, unit, positives, facts.n_features, self.loss, bias, is_kept)
+            crew.prepare(plan)
+            tasks = [self._task(facts, plan, k, crew.n_blocks, tol, seed) for k in positives]
+            self.class_weight_ = factors
+            return self._train(crew, plan, tasks, clock)
+        finally:
+            crew.close()
+
+    def _train(self, crew: Any, plan: Plan, tasks: list[Task], clock: Clock) -> bool:
+        names = [f"{name} against the rest" for name in self.classes_[: len(tasks)].tolist()]
+        nothing = np.empty(0)
+        with watching(self, nothing, nothing.astype(np.intp), nothing, tasks[0].tol, names) as watch:
+            digits = [Digits(tasks[0].tol) for _ in tasks]
+
+            def see(k: int, event: Event) -> bool:
+                return watch.see(k, event, digits[k].share(event))
+
+            for k in range(len(tasks)):
+                watch.begin(k)
+            solutions, n_lost = run(crew, plan, tasks, clock, see)
+            for k, solution in enumerate(solutions):
+                watch.end(k, solution)
+            self._store(solutions, clock.rounds)
+            self.n_bytes_, self.n_moved_, self.n_lost_, self.is_kept_ = crew.n_bytes, crew.n_moved, n_lost, plan.keep
+        for solution in solutions:
+            assert solution.certificate is not None
+            warn_unless_solved(type(self).__name__, solution.status, solution.certificate, tasks[0].tol)
+        return any(solution.status is Status.INTERRUPTED for solution in solutions)
+
+    def _task(self, facts: Facts, plan: Plan, positive: int, n_blocks: int, tol: float, seed: int) -> Task:
+        cost = plan.costs * facts.totals
+        plus = float(cost[positive])
+        return Task(
+            loss_from_name(self.loss),
+            plan.bias,
+            facts.n_features,
+            facts.n_present,
+            n_blocks,
+            plus,
+            float(cost.sum()) - plus,
+            facts.mean_square,
+            math.ceil(facts.n_values / n_blocks),
+            plan.keep,
+            tol,
+            seed,
+        )
+
+    def _store_facts(self, facts: Facts, names: tuple[str, ...] | None) -> None:
+        self.classes_, self.n_features_in_, self.shape_fit_ = (
+            facts.classes,
+            facts.n_features,
+            (facts.n, facts.n_features),
+        )
+        self.__dict__.pop("feature_names_in_", None)
+        names = facts.names if names is None else names
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _store(self, solutions: list[Solution], rounds: int) -> None:
+        self.coef_ = np.array([solution.w for solution in solutions])
+        self.intercept_ = np.array([solution.b for solution in solutions])
+        self.n_iter_ = max(rounds, 1)
+        certificates = [solution.certificate for solution in solutions if solution.certificate is not None]
+        worst = int(np.argmax([certificate.relative_gap for certificate in certificates]))
+        for name, items in (
+            ("certificate_", certificates),
+            ("status_", [solution.status for solution in solutions]),
+            ("solver_", [solution.solver for solution in solutions]),
+            ("trace_", [solution.trace for solution in solutions]),
+        ):
+            setattr(self, name, items[0] if len(items) == 1 else PerProblem.of(items, worst))
+
+    # -- predict -------------------------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Any:
+        """F(x) = ⟨w, x⟩ + b, lazily for Dask collections and files: positive for ``classes_[1]``; else one column a class."""
+        check_is_fitted(self, "coef_")
+        n_columns = None if len(self.intercept_) == 1 else len(self.intercept_)
+        function = partial(scores_of, coef=self.coef_, intercept=self.intercept_)
+        lazy = lazily(X, function, self.n_features_in_, np.dtype(np.float64), n_columns)
+        return function(self._checked(X)) if lazy is None else lazy
+
+    def predict(self, X: Any) -> Any:
+        """The labels, lazily for Dask collections and files."""
+        check_is_fitted(self, "coef_")
+        function = partial(predicted, coef=self.coef_, intercept=self.intercept_, classes=self.classes_)
+        lazy = lazily(X, function, self.n_features_in_, self.classes_.dtype, None)
+        return function(self._checked(X)) if lazy is None else lazy
+
+    def _checked(self, X: Any) -> Any:
+        return validate_data(
+            self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,178 @@
+"""One partition: where its samples come from, what is checked of them, and what is known of it without them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+
+from maxmargin.errors import InvalidInputError, MaxMarginError
+from maxmargin.estimators.base import check_magnitude
+from maxmargin.typing import Floats, Matrix
+
+MOST_CLASSES = 10_000
+"""More different labels in one partition are taken for numbers to be predicted."""
+
+
+class Samples(NamedTuple):
+    """The rows of a partition, their labels and their weights (None: 1 each)."""
+
+    X: Any
+    y: Any
+    weights: Any = None
+    names: tuple[str, ...] | None = None
+
+
+class Source(ABC):
+    """Where a partition comes from; it can be asked again and again, on any worker."""
+
+    @abstractmethod
+    def load(self) -> Samples:
+        """Read or compute the samples."""
+
+
+@dataclass(frozen=True)
+class Held(Source):
+    """A partition that is in memory already."""
+
+    samples: Samples
+
+    def load(self) -> Samples:
+        """As it is."""
+        return self.samples
+
+
+@dataclass(frozen=True)
+class File(Source):
+    """A data file, read where it is needed; svmlight files count their features from 1 on."""
+
+    path: str
+    target: str | int | None = None
+    weights: Any = None
+
+    def load(self) -> Samples:
+        """Read it."""
+        from maxmargin.io import read_data
+
+        data = read_data(self.path, target=self.target, zero_based=False)
+        if data.y is None:
+            raise InvalidInputError(f"{self.path}: there are no labels in it. Name their column as y.")
+        return Samples(data.X, data.y, self.weights, data.feature_names)
+
+    def features(self, d: int) -> Any:
+        """The samples alone, with d features."""
+        from maxmargin.io import read_data
+
+        return read_data(self.path, target=self.target, n_features=d, zero_based=False).X
+
+
+@dataclass(frozen=True)
+class Graph(Source):
+    """The part of a Dask graph that makes a partition; computed in the thread that asks."""
+
+    graph: Mapping[Hashable, Any]
+    keys: tuple[Any, ...]  # of X, y and perhaps of the weights
+
+    def load(self) -> Samples:
+        """Compute it."""
+        import dask
+
+        return Samples(*dask.get(self.graph, list(self.keys)))
+
+
+class Survey(NamedTuple):
+    """What the driver learns of a partition."""
+
+    n: int
+    n_features: int
+    n_bytes: int
+    n_values: int
+    is_sparse: bool
+    labels: Any  # the different ones
+    counts: Floats  # how many samples of each, and how much they weigh
+    totals: Floats
+    squares: float  # Σ weight·‖x‖² over the samples that weigh something
+    n_present: int
+    names: tuple[str, ...] | None
+
+
+def size_of(X: Any, *others: Any) -> int:
+    """About the bytes of a partition, as it would be kept."""
+    if sp.issparse(X):
+        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
+    return 8 * int(np.prod(X.shape))
+
+
+def checked(source: Source, number: int) -> Samples:
+    """Load a partition and check it; errors say which one it is."""
+    name = f"Partition {number}" + (f" ({source.path})" if isinstance(source, File) else "")
+    try:
+        X, y, weights, names = source.load()
+        names = tuple(map(str, X.columns)) if hasattr(X, "columns") else names
+        X = check_array(
+            X,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            accept_large_sparse=True,
+            ensure_min_samples=0,
+        )
+        check_magnitude(X)
+        y = np.asarray(y).ravel() if not hasattr(y, "to_numpy") else y.to_numpy().ravel()
+        if len(y) != X.shape[0]:
+            raise InvalidInputError(f"X has {X.shape[0]} samples but y has {len(y)} labels.")
+        if len(y):
+            check_classification_targets(y)
+        weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64).ravel()
+        if weights.shape != (len(y),) or not np.isfinite(weights).all():
+            raise InvalidInputError(f"sample_weight must be {len(y)} finite numbers, got shape {weights.shape}.")
+        if (weights < 0).any():
+            raise InvalidInputError(
+                f"Negative values in sample_weight: {float(weights.min())!r}. Use 0 to leave a sample out."
+            )
+    except Exception as error:
+        kind = type(error) if isinstance(error, MaxMarginError) and len(error.args) == 1 else InvalidInputError
+        raise kind(f"{name} cannot be used: {type(error).__name__}: {error}") from error
+    return Samples(X, y, weights, names)
+
+
+def survey(samples: Samples, number: int) -> Survey:
+    """Count, weigh and measure a partition."""
+    X, y, weights, names = samples
+    labels, at = np.unique(y, return_inverse=True)
+    if len(labels) > MOST_CLASSES:
+        raise InvalidInputError(
+            f"Partition {number} has {len(labels)} different labels; a classifier wants classes, not numbers to predict."
+        )
+    is_sparse = sp.issparse(X)
+    arrays = (X.data, X.indices, X.indptr) if is_sparse else (X,)
+    present = weights > 0
+    return Survey(
+        n=X.shape[0],
+        n_features=X.shape[1],
+        n_bytes=sum(array.nbytes for array in arrays) + y.nbytes + weights.nbytes,
+        n_values=arrays[0].size,
+        is_sparse=is_sparse,
+        labels=labels,
+        counts=np.bincount(at.ravel(), minlength=len(labels)).astype(np.float64),
+        totals=np.bincount(at.ravel(), weights=weights, minlength=len(labels)).astype(np.float64),
+        squares=float(_squares(X)[present].sum()),
+        n_present=int(present.sum()),
+        names=names,
+    )
+
+
+def widened(X: Matrix, d: int) -> Matrix:
+    """A sparse matrix with d columns: svmlight files show only the columns that they use."""
+    if sp.issparse(X) and X.shape[1] < d:
+        return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], d))
+    return X
+
+
+def _squares(X: Matrix) -> Floats:
+    from maxmargin.core import products
+
+    return products.squares(X)
