@@ -69,7 +69,7 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
     Attributes
     ----------
     coef_, intercept_, classes_, n_features_in_, n_iter_
-        As in scikit-learn; n_iter_ counts rounds.
+        As in scikit-learn; the last counts rounds.
     certificate_, status_, solver_, trace_
         The proof, how the fit ended, which method and why, its certified moments; tuples with `.worst` for more than two classes.
     n_bytes_ : int
