@@ -36,8 +36,8 @@ move between two merges, the less they work against each other."""
 FULL_EVERY = 20
 """Sweeps after which all samples are visited again, shrunk or not."""
 
-CAREFUL = 1.15
-"""σ' as a multiple of the measured overlap."""
+CAREFUL, GRID = 1.05, 1.2
+"""σ' as a multiple of the measured overlap, at least, rounded up to a power: most rounds then keep that of the last."""
 
 CRAWL = 30
 """Sweeps still to come, at their present pace, from which they are called slow."""
@@ -109,7 +109,8 @@ class Ascent:
         self.mean, self.n_mean = self.mean + self.w, self.n_mean + 1
         if squared > 0.0:
             overlap = float(move @ move) / squared
-            self.boost = min(max(CAREFUL * overlap, 1.0), float(self.task.n_blocks))
+            wanted = GRID ** math.ceil(math.log(max(CAREFUL * overlap, 1.0), GRID))
+            self.boost = min(wanted, float(self.task.n_blocks))
         self.round += 1
         self._note()
 

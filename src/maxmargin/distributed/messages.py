@@ -72,6 +72,7 @@ class Memory:
     upper: Any = None  # what the sweeps need of each sample
     delta: Any = None
     square: Any = None
+    boost: float = 0.0  # for which `square` was made
 
 
 @dataclass

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.losses import Hinge
 from maxmargin.distributed.messages import Command, Memory, Site, Sums
 from maxmargin.solvers.dual_cd import CHUNK_ROWS, CHUNK_VALUES, EAGER, FIELDS, HIGHEST, LOWEST, N_ACTIVE, RESIDUAL
 from maxmargin.typing import Floats, Indices
@@ -130,10 +131,10 @@ class Sweep(Command):
         from maxmargin._loops.dual_cd import sweep_csr, sweep_dense
 
         rows, memory, visits = site.rows, site.memory, site.memory.visits
-        if memory.square is None or not site.is_kept:
+        if memory.square is None or memory.boost != self.boost:
             memory.delta, memory.upper = site.loss.dual_diagonal(site.cost), site.loss.upper(site.cost)
-            memory.square = np.empty(len(site.y))
-        memory.square[order] = self.boost * (site.squares[order] + self.constant**2) + memory.delta[order]
+            memory.square = self.boost * (site.squares + self.constant**2) + memory.delta
+            memory.boost = self.boost
         report, buffer = np.zeros(len(FIELDS)), np.empty(len(order), np.int64)
         (sweep_csr if rows.is_sparse else sweep_dense)(
             *rows.arrays, site.y, memory.upper, memory.delta, memory.square, memory.alpha, w, self.constant, self.b0,
@@ -149,9 +150,15 @@ class Sweep(Command):
         assert memory.moved is not None
         samples, before = memory.moved.samples, memory.moved.before
         move = memory.alpha[samples] - before
-        delta = site.loss.dual_diagonal(site.cost[samples])
-        linear = float(move @ (1.0 - site.y[samples] * self.b0) - (delta * before) @ move)
-        return Sums({"linear": linear, "diagonal": float((delta * move) @ move), "sum move": float(move.sum())})
+        total = float(move.sum())
+        linear, diagonal = total, 0.0
+        if self.b0 != 0.0:
+            linear -= self.b0 * float(site.y[samples] @ move)
+        if not isinstance(site.loss, Hinge):  # whose penalty is zero
+            delta = site.loss.dual_diagonal(site.cost[samples])
+            linear -= float((delta * before) @ move)
+            diagonal = float((delta * move) @ move)
+        return Sums({"linear": linear, "diagonal": diagonal, "sum move": total})
 
     def close(self, shared: dict[str, Any]) -> Sums:
         """Δw of the block."""
