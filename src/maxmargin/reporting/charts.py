@@ -44,7 +44,10 @@ def margins_figure(margins: Floats, name: str) -> Html:
             entries.append(("box", class_, f"{words} ({number(int(counts.sum()))})"))
     chart.vertical(0.0, "zero")
     chart.vertical(1.0, "edge")
-    beyond = f" {number(found.n_beyond)} samples further out stand in the outermost bars." if found.n_beyond else ""
+    who = (
+        "1 sample further out stands" if found.n_beyond == 1 else f"{number(found.n_beyond)} samples further out stand"
+    )
+    beyond = f" {who} in the outermost bars." if found.n_beyond else ""
     words = "The thick line is the boundary, yF = 0; the thin one the margin, yF = 1." + beyond
     return figure(together(chart.render(), legend(entries)), f"{name}. " if name else "", words)
 

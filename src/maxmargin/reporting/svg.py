@@ -51,7 +51,7 @@ class Scale:
         """How a tick is written; powers of ten as such."""
         if self.is_log:
             return "10" + f"{round(math.log10(value))}".translate(SUPERSCRIPTS)
-        return "0" if abs(value) < 1e-9 * (self.high - self.low) else number(value, 3)
+        return "0" if abs(value) < 1e-9 * (self.high - self.low) else number(value, 4 if 1e3 <= abs(value) < 1e4 else 3)
 
 
 @dataclass
