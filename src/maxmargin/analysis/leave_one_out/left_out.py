@@ -75,14 +75,12 @@ class LeftOut:
         self.is_solved_for[samples] = True
         if len(samples) and not self._retrainers:
             self._retrainers = self._choose(n_threads)
-        for retrainer in self._retrainers:
+        for turn, retrainer in enumerate(self._retrainers):
             open_ones = samples[~self._meets(samples, goal)]
             if not len(open_ones):
                 break
             retrainer.prepare()
-            if not self._work(
-                retrainer, open_ones, goal, n_threads, done if retrainer is self._retrainers[0] else None
-            ):
+            if not self._work(retrainer, open_ones, goal, n_threads, done if turn == 0 else None):
                 return False
         return True
 
