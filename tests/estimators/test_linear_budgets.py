@@ -126,8 +126,8 @@ def seconds_over(X, y, seconds, **settings):
 )
 def test_a_large_fit_ends_within_a_second_of_its_budget(make, solver):
     X, y = make()
-    # a second try, as another process may have had the processor
-    assert any(seconds_over(X, y, 0.5, solver=solver) < 1.0 for _ in range(2))
+    # more than one try, as another process may have had the processor
+    assert any(seconds_over(X, y, 0.5, solver=solver) < 1.0 for _ in range(4))
 
 
 def test_the_seconds_are_those_of_the_fit_and_not_of_each_class():
