@@ -82,8 +82,10 @@ class UndecidedError(MaxMarginError, ArithmeticError):
         return type(self), (self.args[0], self.verdict)
 
 
-class MemoryBudgetError(MaxMarginError, MemoryError):
+class MemoryBudgetError(MemoryError, MaxMarginError):
     """The work would need more memory than was allowed."""
+
+    # MemoryError comes first: tblib, which Dask brings along, makes an error by the first __new__ that it finds.
 
 
 class MissingExtraError(MaxMarginError, ImportError):
