@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks import picture, results, summary
-from benchmarks.calibration import FIRST_EPOCHS, Trial, calibrate
+from benchmarks.calibration import FIRST_EPOCHS, LOOSEST, Trial, calibrate
 from benchmarks.contenders import Contender
 from benchmarks.options import Options, case_name
 from benchmarks.results import Row
@@ -64,14 +64,17 @@ class Race:
         print(", ".join(f"{key}: {value}" for key, value in config.items()))
         rows = results.load(suite) if options.merge else []
         for task in tasks:
-            fresh = self.measure(task, options)
+            fresh = self.measure(task, options, known_tolerances(rows, task))
             results.show(f"{task.title}, {case_name(task.C, task.gap)}", [{k: row[k] for k in BRIEF} for row in fresh])
             keys = {tuple(row[k] for k in KEY) for row in fresh}
             rows = [row for row in rows if tuple(row[k] for k in KEY) not in keys] + fresh
             results.save(suite, rows, **config)
 
-    def measure(self, task: Task, options: Options) -> list[Row]:
-        """One row a contender; one that is not installed, or cannot take the data, has a row that says so."""
+    def measure(self, task: Task, options: Options, tolerances: Mapping[str, float]) -> list[Row]:
+        """One row a contender; one that is not installed, or cannot take the data, has a row that says so.
+
+        Each contender's search for its tolerance starts at the one given.
+        """
         settings = {"C": task.C, "tol": task.gap, "max_seconds": OUR_PATIENCE * options.seconds}
         data = {name: peer.prepare(task.X, task.y) for name, peer in self.peers.items() if peer.version()}
         patience = max(options.seconds, PATIENCE * timed_fit(self.ours(**settings), task.X, task.y)[1])
@@ -79,7 +82,9 @@ class Race:
         excuses = {name: "not installed" for name in self.peers if name not in data}
         for name in data:
             try:
-                trials[name] = self._loosest(self.peers[name], *data[name], task, patience)
+                trials[name] = self._loosest(
+                    self.peers[name], *data[name], task, patience, tolerances.get(name, LOOSEST)
+                )
             except Exception as error:  # a peer's failure is a result, not the end of a run of hours
                 excuses[name] = f"failed: {type(error).__name__}: {str(error)[:80]}"
         ours: list[float] = []
@@ -115,14 +120,24 @@ class Race:
                 rows.append(base | {"contender": name, "seconds": excuses[name]} | NO_FIGURES)
         return rows
 
-    def _loosest(self, peer: Contender, X: Any, y: Any, task: Task, seconds: float) -> Trial:
+    def _loosest(self, peer: Contender, X: Any, y: Any, task: Task, seconds: float, first_tol: float) -> Trial:
         def attempt(tol: float, epochs: int) -> Trial:
             return self.attempt(peer, X, y, task.C, tol, epochs)
 
-        return calibrate(attempt, task.gap, seconds, peer.most_epochs, self.first_epochs)
+        return calibrate(attempt, task.gap, seconds, peer.most_epochs, self.first_epochs, first_tol)
 
     def _seconds(self, peer: Contender, X: Any, y: Any, C: float, trial: Trial) -> float:
         return timed(lambda: peer.train(X, y, C, trial.tol, trial.epochs))[1]
+
+
+def known_tolerances(rows: Iterable[Row], task: Task) -> dict[str, float]:
+    """Where each contender stood in the saved rows of a task: a good place to start from, whatever it was."""
+    where = (task.title, task.C, task.gap)
+    return {
+        str(row["contender"]): float(row["its tol"])
+        for row in rows
+        if (row["data"], row["C"], row["gap"]) == where and isinstance(row["its tol"], float)
+    }
 
 
 def report(suite: str, floors: Iterable[Floor]) -> None:

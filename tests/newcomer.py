@@ -1,14 +1,16 @@
-"""Plays a newcomer: builds the wheel, installs it into a fresh virtual environment, tries everything outside the checkout.
+"""Plays a newcomer: follows README, builds the wheel, installs it in a fresh environment, tries everything outside the checkout.
 
-    python tests/newcomer.py
+    python tests/newcomer.py [--checks]
 
 needs `build` and an index for pip; `.ci/run` runs it. Each step is a command line with its exit code and what it must say.
+README's command for the checks takes as long as they do, and `.ci/run` has just run them: only ``--checks`` follows it too.
 """
 
 import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -68,6 +70,32 @@ class Newcomer:
         """Stop at the first thing that is wrong."""
         if not is_right:
             raise SystemExit(f"{' '.join(command)}\n    {what}")
+
+
+def follow_readme(folder: Path, environment: dict[str, str], *, with_checks: bool) -> None:
+    """README's own lines, letter for letter, each in a fresh copy of the checkout."""
+    lines = re.findall(r"^python3 -m venv .+$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    demo, checks = lines
+    if not (demo.endswith("maxmargin demo") and checks.endswith("python -m tests")):
+        raise SystemExit(f"README has other commands than a newcomer expects: {lines}")
+    unwanted = shutil.ignore_patterns(".git", ".venv", "build", "dist", "__pycache__", ".*_cache", "*.egg-info")
+    for number, line in enumerate([demo, checks] if with_checks else [demo]):
+        copy, started = folder / f"checkout_{number}", time.perf_counter()
+        shutil.copytree(ROOT, copy, ignore=unwanted)
+        done = subprocess.run(
+            ["bash", "-c", line],
+            cwd=copy,
+            env=environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+        if done.returncode:
+            raise SystemExit(f"README's {line}\n{done.stdout[-4000:]}\n{done.stderr[-2000:]}")
+        sys.stdout.write(f"ok {time.perf_counter() - started:6.1f} s  README: {line}\n")
+        sys.stdout.flush()
+        shutil.rmtree(copy)
 
 
 def build_wheel(folder: Path) -> Path:
@@ -211,9 +239,10 @@ def main() -> None:
     """Everything, in a folder that is removed at the end."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        one = Newcomer(folder)
+        follow_readme(folder, one.environment, with_checks="--checks" in sys.argv[1:])
         wheel = build_wheel(folder / "wheel")
         venv.create(folder / "env", with_pip=True)
-        one = Newcomer(folder)
         one.run("python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel), timeout=1800.0)
         write_data(one.work)
         for part in (first_steps, every_command, mistakes, interrupted):

@@ -1,5 +1,6 @@
-"""The guard that holds BLAS to one thread: it counts its holders, over all threads, and restores."""
+"""The guards of settings that belong to the whole process: they count their holders, over all threads, and restore."""
 
+import sys
 import threading
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from maxmargin import HardMarginSVC
-from maxmargin.threads import one_blas_thread
+from maxmargin.threads import SHORT_TURN, one_blas_thread, short_turns
 
 
 def blas_threads():
@@ -149,3 +150,22 @@ def test_a_fit_in_another_thread_holds_the_guard(usual, monkeypatch):
     worker.start()
     worker.join(60)
     assert seen == [held(usual)] * 2
+
+
+def test_short_turns_end_with_the_last_who_asked_for_them():
+    usual = sys.getswitchinterval()
+    with short_turns():
+        with short_turns():
+            pass
+        assert sys.getswitchinterval() == pytest.approx(SHORT_TURN)
+    assert sys.getswitchinterval() == pytest.approx(usual)
+
+
+def test_turns_that_are_shorter_already_stay_so():
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with short_turns():
+            assert sys.getswitchinterval() == pytest.approx(1e-5)
+    finally:
+        sys.setswitchinterval(usual)

@@ -1,10 +1,11 @@
-"""One BLAS thread at a time, for whoever asks: the one guard of a setting that belongs to the whole process.
+"""Threads: one BLAS thread at a time, for whoever asks, and short turns: the guards of settings that belong to the whole process.
 
 Small matrix products lose more to waking a second thread than they gain, and their bits depend on the number of threads. Under
 the guard every product runs on one thread; whoever has enough work for more starts threads of its own above it.
 """
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -72,6 +73,38 @@ def _leave() -> None:
             _limiter.restore_original_limits()
             _limiter = None
             _free_control()
+
+
+SHORT_TURN = 2e-4
+"""Seconds. Python's own 5e-3 let a thread that comes back from compiled code wait longer than that code had run."""
+
+_short_turns = 0
+_usual_turn = 0.0
+
+
+@contextmanager
+def short_turns() -> Iterator[None]:
+    """Let Python's threads take turns sooner, until the last of all concurrent holders leaves.
+
+    Examples
+    --------
+    >>> with short_turns():
+    ...     sys.getswitchinterval() <= SHORT_TURN
+    True
+    """
+    global _short_turns, _usual_turn
+    with _lock:
+        _short_turns += 1
+        if _short_turns == 1:
+            _usual_turn = sys.getswitchinterval()
+            sys.setswitchinterval(min(_usual_turn, SHORT_TURN))
+    try:
+        yield
+    finally:
+        with _lock:
+            _short_turns -= 1
+            if _short_turns == 0:
+                sys.setswitchinterval(_usual_turn)
 
 
 def usable_threads(n_jobs: int | None) -> int:

@@ -13,6 +13,7 @@ F*(x) ∈ f(x) ± radius·√k(x, x) + [b⁻, b⁺].
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate import Certificate
 from maxmargin.core.problem import Problem
 from maxmargin.core.scores import Scores
+from maxmargin.core.solution import Solution
 from maxmargin.errors import NotSupportedError
 from maxmargin.typing import Floats
 
@@ -65,7 +67,22 @@ def optimum_ball(
     if problem.bias.kind == "penalized":
         return OptimumBall(radius, candidate.b, candidate.b, problem.bias.scale)
     scores = Scores(problem.decision(candidate.w)) if scores is None else scores
-    f, reach = scores.values, radius * np.sqrt(np.maximum(problem.diag(), 0.0)) + scores.error
-    lower = best_bias(problem, candidate.beta, f + reach).lower
-    upper = best_bias(problem, candidate.beta, f - reach).upper
+    f, length = scores.values, problem.kernel.constant_length
+    if length is not None:  # the same reach for all moves the interval, and nothing else
+        reach = radius * length + scores.error
+        best = best_bias(problem, candidate.beta, f)
+        return OptimumBall(radius, best.lower - reach, best.upper + reach)
+    reaches = radius * np.sqrt(np.maximum(problem.diag(), 0.0)) + scores.error
+    lower = best_bias(problem, candidate.beta, f + reaches).lower
+    upper = best_bias(problem, candidate.beta, f - reaches).upper
     return OptimumBall(radius, lower, upper)
+
+
+def optimum_balls(problems: Sequence[Problem], solutions: Sequence[Solution]) -> list[OptimumBall]:
+    """The balls of the problems of one fit; none where one of them has none."""
+    balls = []
+    for problem, solution in zip(problems, solutions, strict=True):
+        if solution.certificate is None or not has_ball(problem, solution.certificate):
+            return []
+        balls.append(optimum_ball(problem, solution, solution.certificate, solution.scores))
+    return balls

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from maxmargin.cli import bounds, certify, convert, demo, fit, info, loo, predict, report
-from maxmargin.cli.ending import ending, tell
+from maxmargin.cli.ending import ending, refused, tell
 from maxmargin.cli.groups import flat
 
 app = typer.Typer(
@@ -62,6 +62,9 @@ def main() -> None:
             getattr(sys, name).reconfigure(errors="backslashreplace")  # a terminal that has no Greek shows something
     try:
         code = app(args=sys.argv[1:] or ["--help"], prog_name="maxmargin", standalone_mode=False)
+        sys.stdout.flush()
+    except OSError as error:  # of --help and --version, which are no commands
+        code = refused(error)
     except Exception as error:
         # typer's errors of usage, which bring their exit code: whichever version of click it has inside
         if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):

@@ -24,9 +24,16 @@ from maxmargin.reporting import report
 WIDTH = 100
 
 
+class _Paper(Console):
+    """A console that lets the command say how it ends when nobody reads on."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def run_demo(page: Path, console: Console | None = None) -> None:
     """Fit, certify, fail with a proof, leave out, bound, compare, write a page; prints as it goes."""
-    console = Console(width=min(Console().width, WIDTH)) if console is None else console
+    console = _Paper(width=min(Console().width, WIDTH)) if console is None else console
     console.print(Panel(Text("maxmargin: every answer carries its proof", justify="center"), style="bold"))
     with _busy(console, "loading the compiled loops (the very first time: compiling them)"):
         HardMarginSVC(solver="constraint_generation").fit([[0.0], [1.0]], [0, 1])

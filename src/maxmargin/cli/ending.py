@@ -43,15 +43,19 @@ def ending(command: Callable[..., None]) -> Callable[..., None]:
             except KeyboardInterrupt as error:
                 tell("Interrupted; nothing was written.")
                 raise typer.Exit(INTERRUPTED) from error
-            except BrokenPipeError as error:
-                _leave_stdout()
-                raise typer.Exit(CLOSED_PIPE) from error
             except OSError as error:
-                _leave_stdout()
-                tell(f"The system refuses: {error}.")
-                raise typer.Exit(BAD_INPUT) from error
+                raise typer.Exit(refused(error)) from error
 
     return call
+
+
+def refused(error: OSError) -> int:
+    """The exit code where the system takes nothing more; a line says so, unless the reader has just gone away."""
+    _leave_stdout()
+    if isinstance(error, BrokenPipeError):
+        return CLOSED_PIPE
+    tell(f"The system refuses: {error}.")
+    return BAD_INPUT
 
 
 @contextmanager

@@ -174,6 +174,8 @@ class Problem:
 
     def diag(self) -> Floats:
         """k(x_j, x_j) for each sample."""
+        if self.kernel.constant_length is not None:
+            return np.full(self.n, self.kernel.constant_length**2)
         if self.rows is None or isinstance(self.kernel, Precomputed):
             return np.asarray(
                 self.kernel.diag(self.X)[slice(None) if self.rows is None else self.rows], dtype=np.float64

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from maxmargin.analysis.ball import has_ball, optimum_ball
+from maxmargin.analysis.ball import optimum_balls
 from maxmargin.core import Bias, Candidate, Problem, Regularization, Solution, Status, loss_from_name
 from maxmargin.core.dual import make_feasible
 from maxmargin.errors import InvalidInputError
@@ -158,12 +158,7 @@ class KernelClassifier(KernelPredictor):
         self._weights = np.array([solution.w for solution in solutions]) if is_linear else None
         groups = None if n_classes == 2 else self.n_support_
         self._expansion = None if is_linear else Expansion(kernel, reference, dual_coef, groups)
-        self._balls = []
-        if all(has_ball(problem, certificate) for problem, certificate in zip(problems, certificates, strict=True)):
-            self._balls = [
-                optimum_ball(problem, solution, certificate, solution.scores)
-                for problem, solution, certificate in zip(problems, solutions, certificates, strict=True)
-            ]
+        self._balls = optimum_balls(problems, solutions)
         self.shape_fit_ = X.shape
         self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
         self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)

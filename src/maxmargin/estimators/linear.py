@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.analysis.ball import has_ball, optimum_ball
+from maxmargin.analysis.ball import optimum_balls
 from maxmargin.core import (
     Bias,
     Candidate,
@@ -220,12 +220,7 @@ class LinearSVC(Classifier):
         self.n_iter_ = max(max(solution.n_iter for solution in solutions), 1)
         self.shape_fit_ = X.shape
         self._last_fit = ((X.shape, len(problems)), labels) if self.warm_start else None
-        self._balls = []
-        if all(has_ball(problem, certificate) for problem, certificate in zip(problems, certificates, strict=True)):
-            self._balls = [
-                optimum_ball(problem, solution, certificate, solution.scores)
-                for problem, solution, certificate in zip(problems, solutions, certificates, strict=True)
-            ]
+        self._balls = optimum_balls(problems, solutions)
         store_outliers(self, solutions, [None] * len(solutions))
         worst = int(np.argmax([certificate.relative_gap for certificate in certificates]))
         for name, items in (

@@ -52,6 +52,11 @@ class Kernel(ABC):
         """True: positive semi-definite on any data. False: not in general. None: cannot be known."""
 
     @property
+    def constant_length(self) -> float | None:
+        """√k(x, x), where that is the same for all x."""
+        return None
+
+    @property
     def is_resolved(self) -> bool:
         """Whether all parameters are numbers, none of them still to be taken from the data."""
         return True

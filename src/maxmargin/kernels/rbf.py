@@ -71,6 +71,11 @@ class RBF(Kernel):
         return True
 
     @property
+    def constant_length(self) -> float:
+        """1: every x lies on the unit sphere of the feature space."""
+        return 1.0
+
+    @property
     def is_resolved(self) -> bool:
         """Whether gamma is a number."""
         return not isinstance(self.gamma, str)

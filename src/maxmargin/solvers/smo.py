@@ -14,12 +14,11 @@ when it first needs it: no round is spent on choosing. More than 4096 samples ar
 working sets go on from where it came.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from maxmargin.core.bias import hinge_interval, squared_hinge_root
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.dual import box, make_feasible
 from maxmargin.core.losses import Hinge, SquaredHinge
@@ -27,7 +26,6 @@ from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
-from maxmargin.kernels.compiled import CompiledRows
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.interrupts import deferred_interrupt
@@ -35,10 +33,11 @@ from maxmargin.solvers.kernel_columns import KernelColumns, precision_for
 from maxmargin.solvers.refine import refine
 from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.row_cache import RowCache
+from maxmargin.solvers.smo_state import Active, State, climbs, estimate, shrink, working_size
 from maxmargin.solvers.working_kernel import WorkingKernel, padded
-from maxmargin.solvers.working_set import FEW, SIZE, bytes_for_rows, choose, size_for
+from maxmargin.solvers.working_set import FEW, SIZE, bytes_for_rows, choose
 from maxmargin.threads import together
-from maxmargin.typing import Block, Floats, Indices
+from maxmargin.typing import Floats, Indices
 
 SHARE, FINE_SHARE, WHOLE_SHARE = 0.1, 0.03, 1e-3
 """A working set is solved until its violation is this share of what it was; a small one further, as its steps cost less than
@@ -59,64 +58,11 @@ BYTES_PER_FEATURE = 2**20
 PATIENCE = 40
 """Rounds in which the gap must fall by a tenth; else float32 gives way to float64, and float64 to another solver."""
 
-WORTH = 0.02
-"""Where no other solver takes the problem, it is progress too if the dual value rises by this part of itself or of what is
-missing: the gap of noisy data with a large cost stands still for long while the dual value climbs."""
-
 SLOW = 20
 """Rounds in which the gap must halve; else the next working sets are twice as large."""
 
 REFINED = 256
 """Up to so many samples the last digits cost nothing worth mentioning."""
-
-
-@dataclass
-class _Active:
-    """The samples that are looked at, and their share of all arrays; `beta` and `g` change."""
-
-    samples: Indices
-    y: Floats
-    cost: Floats
-    lo: Floats
-    hi: Floats
-    delta: Floats
-    beta: Floats
-    g: Floats
-
-    def restrict(self, kept: Indices) -> "_Active":
-        """Only these of them."""
-        return _Active(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
-
-
-@dataclass
-class _State:
-    problem: Problem
-    max_bytes: int
-    everybody: _Active
-    active: _Active
-    dual: float
-    b: float = 0.0
-    gap: float = np.inf
-    columns: KernelColumns | None = None
-    cache: RowCache | None = None
-    working: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    kernel: WorkingKernel = field(default_factory=WorkingKernel.nothing)
-    spare: Block = field(
-        default_factory=lambda: np.empty((0, 0))
-    )  # of K's size: fresh memory costs more than its values
-    has_whole: bool = False
-    source: CompiledRows | None = None
-    rounds: int = 0
-    last_shrink: int = 0
-    least_gap: float = np.inf
-    last_dual: float = -np.inf
-    growth: int = 0
-    gap_then: float = np.inf
-    last_progress: int = 0
-    claims: int = 0
-    is_exact: bool = False
-    successor: Successor | None = None
-    judged: Candidate | None = None
 
 
 @dataclass(frozen=True)
@@ -156,7 +102,7 @@ class SMO(Solver):
             return "SMO needs finite costs. Use ConstraintGeneration() for the hard margin."
         return None
 
-    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> State:
         """β = 0, or the warm start's."""
         lo, hi = box(problem)
         on = problem.present
@@ -166,12 +112,12 @@ class SMO(Solver):
             scores = problem.decision(problem.combine(beta), self.n_threads)
         delta = np.zeros(problem.n)
         delta[on] = problem.loss.dual_diagonal(problem.cost[on])
-        everybody = _Active(np.arange(problem.n), problem.y, problem.cost, lo, hi, delta, beta, np.empty(problem.n))
-        state = _State(problem, workspace.max_bytes, everybody, everybody, 0.0)
+        everybody = Active(np.arange(problem.n), problem.y, problem.cost, lo, hi, delta, beta, np.empty(problem.n))
+        state = State(problem, workspace.max_bytes, everybody, everybody, 0.0)
         self._restart(state, beta, scores, on)
         return state
 
-    def step(self, state: _State, tol: float, clock: Clock) -> Progress:
+    def step(self, state: State, tol: float, clock: Clock) -> Progress:
         """One round: a working set, its block, its solution, the gradient, the gap of the active samples."""
         if state.successor is not None:
             return state.successor.step(tol, clock)
@@ -180,8 +126,8 @@ class SMO(Solver):
                 self._prepare(state, tol)
             self._round(state, tol)
             state.rounds += 1
-            _estimate(state)
-            if state.gap < 0.9 * state.least_gap or _climbs(state):
+            estimate(state)
+            if state.gap < 0.9 * state.least_gap or climbs(state):
                 state.least_gap, state.last_progress = min(state.gap, state.least_gap), state.rounds
                 state.last_dual = state.dual
             if state.rounds % SLOW == 0:
@@ -192,10 +138,10 @@ class SMO(Solver):
             if state.gap <= tol * CLAIM * 0.5 ** min(state.claims, 3):
                 return Progress(min(state.gap, tol))
             if self.shrinking and state.rounds - state.last_shrink >= SHRINK_EVERY and state.gap < SHRINK_BELOW:
-                _shrink(state)
+                shrink(state)
             return Progress.without_claim(state.gap, tol)
 
-    def finish(self, state: _State, tol: float) -> Candidate:
+    def finish(self, state: State, tol: float) -> Candidate:
         """The present β with its bias; the last digits where the problem is small."""
         if state.successor is not None:
             return state.successor.finish(tol)
@@ -211,7 +157,7 @@ class SMO(Solver):
             state.judged = Candidate(beta, b, beta)
         return state.judged
 
-    def heed(self, state: _State, scores: Floats) -> None:
+    def heed(self, state: State, scores: Floats) -> None:
         """Take the exact gradient of all samples, and look again at those that were left out wrongly."""
         if state.successor is not None or state.judged is None:
             return
@@ -221,11 +167,11 @@ class SMO(Solver):
         self._restart(state, state.judged.beta, scores, state.problem.present)
         if state.claims > 1 and not state.is_exact:
             state.is_exact, state.columns = True, None
-        if self.shrinking and len(state.active.samples) > _working_size(state):
-            _estimate(state)
-            _shrink(state)
+        if self.shrinking and len(state.active.samples) > working_size(state):
+            estimate(state)
+            shrink(state)
 
-    def _restart(self, state: _State, beta: Floats, scores: Floats, samples: Indices) -> None:
+    def _restart(self, state: State, beta: Floats, scores: Floats, samples: Indices) -> None:
         """Begin again at β, whose scores are known, with these samples."""
         all_of = state.everybody
         constant = state.problem.bias.scale**2 * float(beta.sum())
@@ -240,7 +186,7 @@ class SMO(Solver):
             state.columns.begin(samples)
             state.cache.clear(len(samples))
 
-    def _prepare(self, state: _State, tol: float) -> None:
+    def _prepare(self, state: State, tol: float) -> None:
         """Choose the precision, and plan the memory: a quarter for the block, half for rows, as tiles and vectors need some."""
         samples = state.active.samples
         is_small = len(samples) <= FEW
@@ -254,11 +200,11 @@ class SMO(Solver):
         state.cache = RowCache(len(samples), dtype, 0 if is_small else worth)
         state.working, state.has_whole = np.empty(0, dtype=np.intp), False
 
-    def _round(self, state: _State, tol: float) -> None:
+    def _round(self, state: State, tol: float) -> None:
         """Choose a working set, solve it, and carry its moves into the gradient."""
         active = state.active
         count = len(active.samples)
-        size = _working_size(state)
+        size = working_size(state)
         is_whole = size == count
         if not (is_whole and state.has_whole):
             last = state.working
@@ -281,7 +227,7 @@ class SMO(Solver):
         if state.kernel.is_full:
             state.source, state.has_whole, state.working = None, False, np.empty(0, dtype=np.intp)
 
-    def _working_kernel(self, state: _State, last: Indices, stay: int) -> WorkingKernel:
+    def _working_kernel(self, state: State, last: Indices, stay: int) -> WorkingKernel:
         """K of the working set; what the last one had in common with it is copied."""
         assert state.columns is not None
         active, at, K = state.active, state.working, state.kernel.K
@@ -306,7 +252,7 @@ class SMO(Solver):
         out[new, new] += active.delta[at[stay:]].astype(out.dtype)
         return WorkingKernel.whole(out)
 
-    def _carry(self, state: _State, moves: Floats, is_whole: bool) -> None:
+    def _carry(self, state: State, moves: Floats, is_whole: bool) -> None:
         """g += K · moves: from the block, from kept rows, or from rows computed now."""
         from maxmargin._loops.smo import add_rows
 
@@ -331,7 +277,7 @@ class SMO(Solver):
         active.g[who] += active.delta[who] * moves
         active.g += state.problem.bias.scale**2 * float(moves.sum())
 
-    def _without_progress(self, state: _State, tol: float) -> Progress:
+    def _without_progress(self, state: State, tol: float) -> Progress:
         """float32 gives way to float64, that to another solver, and that to an honest end."""
         state.last_progress, state.least_gap, state.last_dual = state.rounds, np.inf, -np.inf
         if not state.is_exact:
@@ -343,62 +289,3 @@ class SMO(Solver):
         left_behind = self.finish(state, tol)
         state.successor = Successor.of(state.problem, (InteriorPoint(),), None)
         return Progress(state.gap, is_final=state.successor is None, candidate=left_behind)
-
-
-def _working_size(state: _State) -> int:
-    """How many samples the next working set has; its block may take a quarter of the memory."""
-    active = state.active
-    if state.source is not None:
-        return len(active.samples)
-    itemsize = 8 if state.columns is None else state.columns.dtype.itemsize
-    n_support = int(np.count_nonzero(active.beta))
-    return size_for(state.problem.n, len(active.samples), n_support, state.max_bytes // 4, itemsize, state.growth)
-
-
-def _estimate(state: _State) -> None:
-    """The bias, and the relative gap as far as the active samples tell."""
-    active, problem = state.active, state.problem
-    F = active.g + active.y - active.delta * active.beta  # with a penalised bias
-    if problem.bias.is_free and isinstance(problem.loss, Hinge):
-        # Σβ = 0: those left out at their upper bound pull the bias with −Σ of their β
-        state.b = hinge_interval(F, active.y, active.cost, float(active.beta.sum()), state.b).middle
-    elif problem.bias.is_free:
-        state.b = squared_hinge_root(F, active.y, active.cost)
-    m = 1.0 - active.y * (F + state.b)
-    missing = float(problem.loss.residual(m, np.abs(active.beta), active.cost).sum())
-    state.gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
-
-
-def _climbs(state: _State) -> bool:
-    """Whether the dual value has risen by something worth while, and nobody could do better."""
-    if state.problem.kernel.psd is False or InteriorPoint().accepts(state.problem) is None:
-        return False
-    missing = state.gap * abs(state.dual) / max(1.0 - state.gap, np.finfo(float).tiny)
-    return state.dual - state.last_dual > WORTH * min(missing, abs(state.dual))
-
-
-def _shrink(state: _State) -> None:
-    """Leave out the samples that sit on a bound, further from the margin than any violation reaches."""
-    active = state.active
-    state.last_shrink = state.rounds
-    if len(active.samples) <= _working_size(state):
-        return
-    F = active.g + active.y - active.delta * active.beta + state.b
-    inside = 1.0 - active.y * F
-    upper = np.abs(active.lo + active.hi)
-    alpha = np.abs(active.beta)
-    violation = np.where(alpha < upper, inside, 0.0), np.where(alpha > 0, -inside, 0.0)
-    reach = max(float(violation[0].max()), float(violation[1].max()), 0.0)
-    stays = ~(((alpha == 0) & (inside < -reach)) | ((alpha == upper) & (inside > reach)))
-    stays[state.working] = True
-    kept = np.flatnonzero(stays)
-    if len(kept) > 0.8 * len(stays):
-        return
-    state.everybody.beta[active.samples] = active.beta
-    position = np.zeros(len(stays), dtype=np.intp)
-    position[kept] = np.arange(len(kept))
-    state.working, state.has_whole = position[state.working], False
-    state.active = active.restrict(kept)
-    if state.columns is not None and state.cache is not None:
-        state.columns.restrict(kept)
-        state.cache.restrict(kept)

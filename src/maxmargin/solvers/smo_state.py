@@ -1,0 +1,130 @@
+"""The state of SMO between its rounds: who is looked at, what is known of the gap, whom to leave out."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from maxmargin.core.bias import hinge_interval, squared_hinge_root
+from maxmargin.core.candidate import Candidate
+from maxmargin.core.losses import Hinge
+from maxmargin.core.problem import Problem
+from maxmargin.kernels.compiled import CompiledRows
+from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.kernel_columns import KernelColumns
+from maxmargin.solvers.relay import Successor
+from maxmargin.solvers.row_cache import RowCache
+from maxmargin.solvers.working_kernel import WorkingKernel
+from maxmargin.solvers.working_set import size_for
+from maxmargin.typing import Block, Floats, Indices
+
+WORTH = 0.02
+"""Where no other solver takes the problem, it is progress too if the dual value rises by this part of itself or of what is
+missing: the gap of noisy data with a large cost stands still for long while the dual value climbs."""
+
+
+@dataclass
+class Active:
+    """The samples that are looked at, and their share of all arrays; `beta` and `g` change."""
+
+    samples: Indices
+    y: Floats
+    cost: Floats
+    lo: Floats
+    hi: Floats
+    delta: Floats
+    beta: Floats
+    g: Floats
+
+    def restrict(self, kept: Indices) -> "Active":
+        """Only these of them."""
+        return Active(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
+
+
+@dataclass
+class State:
+    """What a run holds; `spare` is of K's size, as fresh memory costs more than its values."""
+
+    problem: Problem
+    max_bytes: int
+    everybody: Active
+    active: Active
+    dual: float
+    b: float = 0.0
+    gap: float = np.inf
+    columns: KernelColumns | None = None
+    cache: RowCache | None = None
+    working: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    kernel: WorkingKernel = field(default_factory=WorkingKernel.nothing)
+    spare: Block = field(default_factory=lambda: np.empty((0, 0)))
+    has_whole: bool = False
+    source: CompiledRows | None = None
+    rounds: int = 0
+    last_shrink: int = 0
+    least_gap: float = np.inf
+    last_dual: float = -np.inf
+    growth: int = 0
+    gap_then: float = np.inf
+    last_progress: int = 0
+    claims: int = 0
+    is_exact: bool = False
+    successor: Successor | None = None
+    judged: Candidate | None = None
+
+
+def working_size(state: State) -> int:
+    """How many samples the next working set has; its block may take a quarter of the memory."""
+    active = state.active
+    if state.source is not None:
+        return len(active.samples)
+    itemsize = 8 if state.columns is None else state.columns.dtype.itemsize
+    n_support = int(np.count_nonzero(active.beta))
+    return size_for(state.problem.n, len(active.samples), n_support, state.max_bytes // 4, itemsize, state.growth)
+
+
+def estimate(state: State) -> None:
+    """The bias, and the relative gap as far as the active samples tell."""
+    active, problem = state.active, state.problem
+    F = active.g + active.y - active.delta * active.beta  # with a penalised bias
+    if problem.bias.is_free and isinstance(problem.loss, Hinge):
+        # Σβ = 0: those left out at their upper bound pull the bias with −Σ of their β
+        state.b = hinge_interval(F, active.y, active.cost, float(active.beta.sum()), state.b).middle
+    elif problem.bias.is_free:
+        state.b = squared_hinge_root(F, active.y, active.cost)
+    m = 1.0 - active.y * (F + state.b)
+    missing = float(problem.loss.residual(m, np.abs(active.beta), active.cost).sum())
+    state.gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
+
+
+def climbs(state: State) -> bool:
+    """Whether the dual value has risen by something worth while, and nobody could do better."""
+    if state.problem.kernel.psd is False or InteriorPoint().accepts(state.problem) is None:
+        return False
+    missing = state.gap * abs(state.dual) / max(1.0 - state.gap, np.finfo(float).tiny)
+    return state.dual - state.last_dual > WORTH * min(missing, abs(state.dual))
+
+
+def shrink(state: State) -> None:
+    """Leave out the samples that sit on a bound, further from the margin than any violation reaches."""
+    active = state.active
+    state.last_shrink = state.rounds
+    if len(active.samples) <= working_size(state):
+        return
+    F = active.g + active.y - active.delta * active.beta + state.b
+    inside = 1.0 - active.y * F
+    upper = np.abs(active.lo + active.hi)
+    alpha = np.abs(active.beta)
+    violation = np.where(alpha < upper, inside, 0.0), np.where(alpha > 0, -inside, 0.0)
+    reach = max(float(violation[0].max()), float(violation[1].max()), 0.0)
+    stays = ~(((alpha == 0) & (inside < -reach)) | ((alpha == upper) & (inside > reach)))
+    stays[state.working] = True
+    kept = np.flatnonzero(stays)
+    if len(kept) > 0.8 * len(stays):
+        return
+    state.everybody.beta[active.samples] = active.beta
+    position = np.zeros(len(stays), dtype=np.intp)
+    position[kept] = np.arange(len(kept))
+    state.working, state.has_whole = position[state.working], False
+    state.active = active.restrict(kept)
+    if state.columns is not None and state.cache is not None:
+        state.columns.restrict(kept)
+        state.cache.restrict(kept)
