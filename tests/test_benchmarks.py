@@ -27,6 +27,7 @@ from benchmarks.kernel_contenders import KERNEL, certified_gap
 from benchmarks.linear_growth import slope
 from benchmarks.memory import data_megabytes, peak_megabytes
 from benchmarks.options import Options, case_name, parse_cases, parse_names, select
+from benchmarks.race import Task, known_tolerances
 from benchmarks.summary import KERNEL_FLOORS, LINEAR_FLOORS, OWN_C, geometric_mean, means, verdicts
 from maxmargin import SVC, LinearSVC, Regularization, certify
 
@@ -74,6 +75,20 @@ def test_the_tolerance_found_is_the_loosest_to_a_factor_of_two(factor):
     found = calibrate(attempt, 1e-3, 30.0, 1000)
     assert found.gap <= 1e-3
     assert 2 * found.tol * factor > 1e-3 or found.tol >= 1.0
+
+
+@pytest.mark.parametrize("first", [1e-6, 1e-4, 0.3])
+def test_wherever_the_search_starts_it_ends_at_the_loosest_tolerance(first):
+    attempt, _ = fake(lambda tol: tol)
+    found = calibrate(attempt, 1e-3, 30.0, 1000, first_tol=first)
+    assert found.gap <= 1e-3 < 2 * found.tol
+
+
+def test_a_search_starts_where_the_last_one_ended():
+    task = Task("small", None, None, 1.0, 1e-3)
+    row = {"data": "small", "C": 1.0, "gap": 1e-3, "contender": "scikit-learn", "its tol": 0.125}
+    rows = [row, row | {"data": "other"}, row | {"contender": "Snap ML", "its tol": ""}, row | {"C": 2.0}]
+    assert known_tolerances(rows, task) == {"scikit-learn": 0.125}
 
 
 def test_a_run_that_its_epochs_ended_gets_more_of_them():
