@@ -58,7 +58,7 @@ BYTES_PER_FEATURE = 2**20
 PATIENCE = 40
 """Rounds in which the gap must fall by a tenth; else float32 gives way to float64, and float64 to another solver."""
 
-SLOW = 20
+SLOW = 10
 """Rounds in which the gap must halve; else the next working sets are twice as large."""
 
 REFINED = 256
