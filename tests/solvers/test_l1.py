@@ -14,6 +14,7 @@ from maxmargin.solvers import Budget, LinearProgram, PrimalCD, solve
 from maxmargin.solvers.base import Clock
 from maxmargin.solvers.columns import Columns
 from maxmargin.solvers.small_program import solve_small_program
+from maxmargin.solvers.tableau import Tableau
 from tests import reference
 from tests.strategies import examples, generators, problems
 
@@ -50,14 +51,15 @@ def test_generation_ends_in_the_corner_of_the_whole(solver, bias, cost):
     np.testing.assert_array_equal(solution.w == 0.0, np.abs(w) < 1e-9)  # exact zeros, where the corner is unique
 
 
-def test_only_some_columns_and_rows_are_handed_to_highs(monkeypatch):
+def test_only_some_columns_and_rows_enter_the_programs(monkeypatch):
     sizes = []
 
-    def spy(A, *others):
-        sizes.append(A.shape)
-        return solve_small_program(A, *others)
+    def spy(tableau, *others):
+        sizes.append(tableau.T.shape)
+        return lowest(tableau, *others)
 
-    monkeypatch.setattr("maxmargin.solvers.linear_program.solve_small_program", spy)
+    lowest = Tableau.lowest
+    monkeypatch.setattr(Tableau, "lowest", spy)
     p = wide(n=400, d=2000, density=0.02)
     assert solve(p, PrimalCD(), tol=1e-8).status is Status.SOLVED
     assert max(rows for rows, _ in sizes) < 400

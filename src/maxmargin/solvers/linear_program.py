@@ -23,6 +23,7 @@ from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.columns import Columns
 from maxmargin.solvers.small_program import Corner, solve_small_program
+from maxmargin.solvers.tableau import Tableau
 from maxmargin.typing import Floats, Indices
 
 FIRST_COLUMNS = 200
@@ -54,6 +55,7 @@ class _State:
     w: Floats
     alpha: Floats
     reach: float = np.inf  # of the weights, in the columns' units
+    tableau: Tableau | None = None  # from a warm start, while it leads on
     primal: float = np.inf
     dual: float = 0.0
 
@@ -112,15 +114,37 @@ class LinearProgram(Solver):
         state.reach = WIDER * max(1.0, float(np.abs(w * columns.units).max()))
         is_near = (w != 0.0) | (shares >= NEAR_PRICE)
         state.chosen = _with_bias(np.flatnonzero(is_near) if is_near.any() else _most(shares, 1), problem)
+        state.tableau = Tableau.near(columns, y, state.chosen, np.flatnonzero(state.is_open), w, is_between)
         return state
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """One program, one pass over the data, and what joins after it."""
         rows = np.flatnonzero(state.is_open)
+        A = state.columns.take(state.chosen)
+        corner = self._corner(state, A, rows, clock)
+        if corner.was_stopped:
+            return Progress(state.gap, is_final=clock.seconds_left > 0)
+        has_joined = self._look(state, corner, A @ corner.w, rows)
+        if corner.is_at_reach and not has_joined:
+            state.reach *= WIDER
+            return Progress.without_claim(state.gap, tol)
+        if state.tableau is not None and not has_joined and state.gap > tol:
+            state.tableau = None
+            return Progress(state.gap)
+        return Progress(state.gap, is_final=not has_joined)
+
+    @staticmethod
+    def _corner(state: _State, A: Any, rows: Indices, clock: Clock) -> Corner:
+        """The lowest corner of the program: by the tableau, or by HiGHS where there is none or it gives up."""
         chosen, columns = state.chosen, state.columns
         push = columns.sums(np.where(state.is_inside, state.cost * state.y, 0.0))
-        A = columns.take(chosen)
-        corner = solve_small_program(
+        if state.tableau is not None:
+            state.tableau.extend(chosen, rows)
+            corner = state.tableau.lowest(state.cost, push)
+            if corner is not None:
+                return corner
+            state.tableau = None
+        return solve_small_program(
             A[rows],
             state.y[rows],
             state.cost[rows],
@@ -130,13 +154,6 @@ class LinearProgram(Solver):
             state.reach,
             clock,
         )
-        if corner.was_stopped:
-            return Progress(state.gap, is_final=clock.seconds_left > 0)
-        has_joined = self._look(state, corner, A @ corner.w, rows)
-        if corner.is_at_reach and not has_joined:
-            state.reach *= WIDER
-            return Progress.without_claim(state.gap, tol)
-        return Progress(state.gap, is_final=not has_joined)
 
     @staticmethod
     def _look(state: _State, corner: Corner, scores: Floats, rows: Indices) -> bool:

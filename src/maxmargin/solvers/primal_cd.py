@@ -27,7 +27,7 @@ from maxmargin.solvers.linear_program import LinearProgram
 from maxmargin.solvers.relay import Successor
 from maxmargin.typing import Floats
 
-ROUNDS, GROWTH = 18, 1.2
+ROUNDS, GROWTH = 12, 1.2
 """Of the hinge: smoothed problems before the linear programs, each sharper by this factor than the last."""
 
 SWEEPS, SHARP_SWEEPS = 3, 6
