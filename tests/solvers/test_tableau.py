@@ -37,7 +37,7 @@ def test_from_any_corner_the_lowest_is_that_of_highs(p, rng):
     tableau, cost, push = begin(
         p, rng.standard_normal(d + 1) * (rng.random(d + 1) < 0.5), rng.random(len(p.present)) < 0.5
     )
-    corner = None if tableau is None else tableau.lowest(cost, push)
+    corner = None if tableau is None else tableau.lowest(cost, push, Clock(Budget()))
     if corner is None:  # no weight to begin with, or not regular: HiGHS's
         return
     columns = Columns.of(p)
@@ -53,16 +53,26 @@ def test_rows_and_columns_that_join_later_make_no_difference():
     columns = Columns.of(p)
     some = np.append(np.arange(0, 80, 3), 80)
     part = Tableau.near(columns, p.y, some, np.arange(0, 60, 2), np.ones(81), np.ones(60, bool))
-    assert part.lowest(cost, push) is not None
+    assert part.lowest(cost, push, Clock(Budget())) is not None
     part.extend(np.arange(81), np.arange(60))
-    np.testing.assert_allclose(part.lowest(cost, push).w, whole.lowest(cost, push).w, atol=1e-9)
+    np.testing.assert_allclose(
+        part.lowest(cost, push, Clock(Budget())).w, whole.lowest(cost, push, Clock(Budget())).w, atol=1e-9
+    )
 
 
 def test_a_fall_without_end_is_left_to_highs():
     p = wide(n=20, d=5, density=0.5)
     tableau, cost, push = begin(p, np.ones(5))
     push[0] = 1e6
-    assert tableau.lowest(cost, push) is None
+    assert tableau.lowest(cost, push, Clock(Budget())) is None
+
+
+def test_the_clock_is_heard_between_turns(monkeypatch):
+    monkeypatch.setattr("maxmargin.solvers.tableau.TURN", 0)
+    tableau, cost, push = begin(wide(n=60, d=80, density=0.3), np.ones(5))
+    turns = iter([False, False, True])
+    assert tableau.lowest(cost, push, Clock(Budget(stop=lambda: next(turns)))).was_stopped
+    assert tableau.lowest(cost, push, Clock(Budget())) is not None  # and goes on from there
 
 
 def test_where_the_tableau_gives_up_highs_goes_on(monkeypatch):

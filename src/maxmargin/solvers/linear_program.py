@@ -123,7 +123,7 @@ class LinearProgram(Solver):
         A = state.columns.take(state.chosen)
         corner = self._corner(state, A, rows, clock)
         if corner.was_stopped:
-            return Progress(state.gap, is_final=clock.seconds_left > 0)
+            return Progress(state.gap, is_final=clock.spent() is None)
         has_joined = self._look(state, corner, A @ corner.w, rows)
         if corner.is_at_reach and not has_joined:
             state.reach *= WIDER
@@ -140,7 +140,7 @@ class LinearProgram(Solver):
         push = columns.sums(np.where(state.is_inside, state.cost * state.y, 0.0))
         if state.tableau is not None:
             state.tableau.extend(chosen, rows)
-            corner = state.tableau.lowest(state.cost, push)
+            corner = state.tableau.lowest(state.cost, push, clock)
             if corner is not None:
                 return corner
             state.tableau = None

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from maxmargin.solvers.base import Clock
 from maxmargin.solvers.columns import Columns
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.small_program import ACCURACY, Corner
@@ -26,6 +27,9 @@ STEPS = 10
 
 LESS_LIKELY = 1e-3
 """Rows that are not known to be on the margin are taken for the first corner where others are smaller by this factor."""
+
+TURN = 20_000_000
+"""Entries passed over between two looks at the clock: some 20 ms."""
 
 SINGULAR = 1e-7
 """Pivots below this are taken for zero."""
@@ -102,9 +106,9 @@ class Tableau:
         self.T = np.vstack([self.T, block])
         self.entries, self.rows = np.vstack([self.entries, fresh]), np.append(self.rows, new)
 
-    def lowest(self, cost: Floats, push: Floats) -> Corner | None:
+    def lowest(self, cost: Floats, push: Floats, clock: Clock) -> Corner | None:
         """The lowest corner, its columns and rows in ascending order; `cost` and `push` are those of the whole problem."""
-        from maxmargin._loops.exchange import DONE, descend
+        from maxmargin._loops.exchange import DONE, TIRED, descend
 
         units, d = self.columns.units[self.chosen], len(self.chosen)
         unit = float(self.columns.units[0])
@@ -113,8 +117,14 @@ class Tableau:
         below = np.concatenate([-price - push, np.zeros(len(top))])
         above = np.concatenate([price - push, top[::-1]])
         side, g = np.where(self.value > 0.0, 1.0, -1.0), np.empty(d)
-        with deferred_interrupt():
-            how = descend(self.T, self.value, side, self.active, self.others, below, above, g, ACCURACY, STEPS * d)
+        how, left = TIRED, STEPS * d
+        while how == TIRED and left > 0:
+            if clock.spent() is not None:
+                return Corner(np.zeros(d), np.zeros(len(top)), was_stopped=True)
+            turn = min(left, 1 + TURN // self.T.size)
+            with deferred_interrupt():
+                how = descend(self.T, self.value, side, self.active, self.others, below, above, g, ACCURACY, turn)
+            left -= turn
         if how != DONE or not (self.others >= 0).any():
             return None
         # once more from the data, without the rounding of the steps
