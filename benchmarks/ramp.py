@@ -30,7 +30,7 @@ SETS = (
 )
 """All small or dense two-class sets of the folder, whatever comes out."""
 FLIPPED = 0.1
-SEEDS = 10
+SEEDS = 40
 MOST = 1000
 GRID = {"C": [0.01, 0.1, 1.0, 10.0]}
 
