@@ -63,8 +63,8 @@ def as_floats(w):
 
 
 def tail_of(steps):
-    """The last but one of the numbers 1, 2, 3, 4, 6, 8, 12, 16, … up to `steps`."""
-    marks = sorted({2**k for k in range(30)} | {3 * 2**k for k in range(30)})
+    """The last but one of the numbers 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, … up to `steps`."""
+    marks = sorted({odd * 2**k for odd in (1, 3, 5, 7) for k in range(30)})
     return [0, *(mark for mark in marks if mark <= steps)][-2]
 
 

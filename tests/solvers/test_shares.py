@@ -8,10 +8,11 @@ from maxmargin.solvers.iterates import Counts
 def test_shares_are_over_the_draws_since_the_last_mark_but_one_or_over_all_without_any():
     counts = Counts.none(4)
     counts.table[:] = [[4, 1], [4, 2], [2, 2], [0, 0]]
-    counts.pass_mark(10)
+    counts.pass_mark(8)
     counts.table[:] = [[6, 2], [4, 2], [2, 2], [0, 0]]
-    counts.pass_mark(20)
+    counts.pass_mark(12)
     counts.table[:] = [[7, 4], [4, 2], [3, 2], [0, 0]]
+    counts.pass_mark(14)  # no main one
     np.testing.assert_array_equal(counts.shares(), [1.0, 0.5, 0.0, 0.0])
 
 

@@ -75,7 +75,7 @@ class PegasosSVC(StreamLearner):
         uniform draws, and w = θ/(λt) where Pegasos has θ/(λ(t − 1)), as in Shalev-Shwartz & Ben-David, section 15.5, whose
         output is the mean of all iterates (``average=True``).
     average : {"tail", True, False}
-        The mean of the last iterates (a quarter of them at least, about half at most, whatever their number), of all, or the
+        The mean of the last iterates (an eighth of them at least, a third at most, whatever their number), of all, or the
         last one.
     n_epochs : int
         Epochs, at most.

@@ -44,7 +44,7 @@ def tail_begins(steps: int) -> int:
     Examples
     --------
     >>> tail_begins(1), tail_begins(3), tail_begins(11), tail_begins(12)
-    (0, 2, 6, 8)
+    (0, 2, 8, 10)
     """
     before, last, mark = 0, 0, 1
     while mark <= steps:
@@ -53,23 +53,33 @@ def tail_begins(steps: int) -> int:
 
 
 def next_mark(mark: int) -> int:
-    """Powers of two, and one number half way between them.
+    """Powers of two, and the three quarters of the way between them.
 
     Examples
     --------
-    >>> next_mark(1), next_mark(2), next_mark(3), next_mark(4), next_mark(6)
-    (2, 3, 4, 6, 8)
+    >>> next_mark(1), next_mark(2), next_mark(3), next_mark(4), next_mark(7), next_mark(8)
+    (2, 3, 4, 5, 8, 10)
     """
-    is_power = mark & (mark - 1) == 0
-    return (mark + max(mark // 2, 1)) if is_power else mark // 3 * 4
+    return mark + 2 ** max(mark.bit_length() - 3, 0)
+
+
+def is_main_mark(mark: int) -> bool:
+    """Whether it is a power of two, or half way between two of them: dual variables need more draws than a mean of weights.
+
+    Examples
+    --------
+    >>> [mark for mark in range(1, 17) if is_main_mark(mark)]
+    [1, 2, 3, 4, 6, 8, 12, 16]
+    """
+    return mark & (mark - 1) == 0 or (mark % 3 == 0 and is_main_mark(mark // 3) and (mark // 3) % 3 != 0)
 
 
 @dataclass
 class Iterates:
     """v, its lazy sum u, and what of the mean is settled.
 
-    The steps 1, 2, 3, 4, 6, 8, 12, 16, … are *marks*. The tail begins at the last mark but one: it holds the last quarter of
-    all iterates at least, about half of them at most.
+    The steps 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, … are *marks*. The tail begins at the last mark but one: it holds the last
+    eighth of all iterates at least, about a third of them at most.
     """
 
     rule: Rule
@@ -168,7 +178,7 @@ class Iterates:
 
 @dataclass
 class Counts:
-    """How often each sample was drawn and violated its margin (two columns): in all, and since the last mark but one.
+    """How often each sample was drawn and violated its margin (two columns): in all, and since the last main mark but one.
 
     Marks within the first epoch do not count: until then all draws are recent.
     """
@@ -194,11 +204,11 @@ class Counts:
 
     def pass_mark(self, t: int) -> None:
         """Remember where this mark, after t steps, stood."""
-        if t >= len(self.table):
+        if t >= len(self.table) and is_main_mark(t):
             self.at_marks = [self.at_marks[1], self.table.copy()]
 
     def shares(self) -> Floats:
-        """Violations over draws, since the last mark but one; over all draws where a sample had none since; 0 without any."""
+        """Violations over draws, since the last main mark but one; over all where a sample had none since; 0 without any."""
         from maxmargin._loops.pegasos import shares_since
 
         out = np.empty(len(self.table))

@@ -83,7 +83,7 @@ class Pegasos(Solver):
     method : {"pegasos", "sgd"}
         w_t = θ_t / (λ(t − 1)), or θ_t / (λt) as UML's box has it.
     average : {False, True, "tail"}
-        The last iterate; the mean of all; the mean of the tail, the last quarter at least and about half at most (see
+        The last iterate; the mean of all; the mean of the tail, the last eighth at least and a third at most (see
         `Iterates`).
     batch : int
         Visits a step.
