@@ -1,6 +1,7 @@
 """Learning from a stream: samples that come in pieces and are not kept."""
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -92,6 +93,8 @@ class StreamLearner(OneVsRest):
             most = max(1, STREAM_VALUES * len(labels) // max(rows.n_values, 1) // int(self.batch_size))
             step = most * int(self.batch_size)
             counts, s = Counts.none(len(labels)), self._bias().scale
+            for iterates in stream:
+                iterates.expect(-(-len(labels) // int(self.batch_size)))
             signs, visits = signs_of(labels, len(self.classes_)), np.arange(len(labels), dtype=np.int64)
             for start in range(0, len(labels), step):
                 for iterates, y_signs in zip(stream, signs, strict=True):
@@ -143,7 +146,7 @@ class StreamLearner(OneVsRest):
             )
         rule = self._solver().rule(1.0 / trade_off.cost(1.0))
         stream: list[Iterates] | None = getattr(self, "_stream", None)
-        if stream is not None and stream[0].rule == rule:
+        if stream is not None and replace(stream[0].rule, average_from=0) == rule:
             return stream
         if not hasattr(self, "intercept_"):
             n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)

@@ -5,7 +5,7 @@
 v is the sum of the violators that were met (signed, weighted). The mean of the iterates is read off two vectors; see the loops.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,19 @@ class Iterates:
     def t(self) -> int:
         """Steps made."""
         return int(self.numbers[T])
+
+    def expect(self, steps: int) -> None:
+        """No mean will be asked for before so many more steps: iterates before the tail of all of them need not be summed.
+
+        If it is asked for earlier all the same (time ran out), it is the last iterate.
+        """
+        if self.rule.average == "tail":  # what was not summed stays so, if fewer steps came than were expected
+            begin = max(self.rule.average_from, tail_begins(self.t + steps))
+            self.rule = replace(self.rule, average_from=begin)
+            if not self.averages:
+                self._empty()
+                self.settled, self.folded = np.zeros((2, len(self.v)))
+                self.n_settled = 0
 
     @property
     def until_mark(self) -> int:

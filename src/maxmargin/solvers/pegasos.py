@@ -12,7 +12,7 @@ forget the first, wild steps.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.gram import Gram
 from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.iterates import AVERAGES, LOSS, SCALE, Counts, Iterates, Rule, step_gram, step_rows, tail_begins
+from maxmargin.solvers.iterates import AVERAGES, LOSS, SCALE, Counts, Iterates, Rule, step_gram, step_rows
 from maxmargin.solvers.rows import Rows
 from maxmargin.solvers.visits import KINDS, Visits
 from maxmargin.typing import Floats, Indices
@@ -173,8 +173,8 @@ class Pegasos(Solver):
         n_values = max(state.rows.n_values if state.rows is not None else len(state.visits.samples) ** 2, 1)
         wanted = min(max(1, CALL_VALUES // n_values), state.next_claim - state.epochs if tol > 0 else np.inf)
         epochs = int(min(wanted, clock.rounds_left))
-        if tol == 0 and state.epochs == 0 and self.average == "tail" and np.isfinite(clock.rounds_left):
-            _expect(state, int(clock.rounds_left))
+        if tol == 0 and state.epochs == 0 and np.isfinite(clock.rounds_left):
+            state.iterates.expect(int(clock.rounds_left) * -(-len(state.visits.samples) // state.iterates.rule.batch))
         state.iterates.numbers[LOSS] = 0.0
         with deferred_interrupt() as was_interrupted:
             for visits in _calls(state, epochs):
@@ -238,13 +238,6 @@ def _square(state: _State) -> float:
         return float(w @ w)
     tau = max(state.iterates.t + 1 + state.iterates.rule.offset, 1)
     return float(w @ state.scores) * float(state.iterates.numbers[SCALE]) / (state.iterates.rule.lam * tau)
-
-
-def _expect(state: _State, epochs: int) -> None:
-    """Nothing will be judged before so many epochs: the iterates before the tail of their steps need not be summed."""
-    iterates = state.iterates
-    steps = iterates.t + epochs * -(-len(state.visits.samples) // iterates.rule.batch)
-    iterates.rule = replace(iterates.rule, average_from=tail_begins(steps))
 
 
 def _calls(state: _State, epochs: int) -> Iterator[Indices]:
