@@ -1,4 +1,6 @@
-"""Peak memory of a kernel fit beyond the data, over what it announces: `cache_size`; ours and scikit-learn's.
+"""Peak memory of a kernel fit beyond the data, over what it announces; ours and scikit-learn's.
+
+We announce `cache_size`, a copy of the data in float32, and 50 MB for tiles and vectors; scikit-learn its `cache_size`.
 
 Each fit in a fresh process: see `benchmarks.memory`. Run as ``python -m benchmarks.kernel_memory SET CONTENDER
 MEGABYTES ROWS`` it is that process.
@@ -19,6 +21,8 @@ from maxmargin import SVC
 
 SETS = ("a9a", "mnist_parity", "covtype_20k")
 CACHES = (100, 400, 1600)
+WORK_MB = 50
+"""What SVC's docstring allows for tiles and vectors."""
 MACHINES = {"ours": SVC, "scikit-learn": sklearn.svm.SVC}
 
 
@@ -30,8 +34,9 @@ def run(options: Options) -> None:
             for who in select(options.contenders, tuple(MACHINES)):
                 size = str(options.rows or datasets.KERNEL[name].n)
                 found = run_fresh("benchmarks.kernel_memory", name, who, str(megabytes), size)
-                row = {"data": datasets.kernel_title(name), "contender": who, "announced MB": megabytes, **found}
-                rows.append(row | {"peak / announced": found["peak MB"] / megabytes})
+                announced = megabytes + (0.5 * found["data MB"] + WORK_MB if who == "ours" else 0.0)
+                row = {"data": datasets.kernel_title(name), "contender": who, "cache MB": megabytes, **found}
+                rows.append(row | {"announced MB": announced, "peak / announced": found["peak MB"] / announced})
                 results.save("kernel_memory", rows)
     results.show("peak memory of a kernel fit, beyond the data", rows)
 

@@ -77,8 +77,8 @@ class SVC(KernelClassifier):
 
     Notes
     -----
-    Cost: in time about (samples × support vectors) kernel values, each O(d); memory `cache_size` beside the data. Prediction:
-    see `decision_function` and `predict`.
+    Cost: in time about (samples × support vectors) kernel values, each O(d); memory beside the data: `cache_size`, a copy of the
+    data in float32, and 50 MB for tiles and vectors. Prediction: see `decision_function` and `predict`.
 
     Examples
     --------
