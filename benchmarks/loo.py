@@ -28,6 +28,8 @@ FLOOR_FOLDS, FLOOR_RETRAININGS = 2.0, 100.0
 SAMPLE = 5
 """Retrainings that are timed."""
 
+BIASES = ("free", "penalized", "none")
+
 PEER_SECONDS = 120.0
 """Where one fit of the peer takes longer than a fifth of this, its folds are extrapolated from it."""
 
@@ -39,7 +41,7 @@ def run(options: Options) -> None:
     _warm_up()
     rows: list[Row] = []
     for task in loo_sets.tasks(chosen, options.rows):
-        for bias in ("free", "penalized", "none") if task.is_text else ("free",):
+        for bias in BIASES if task.is_text else ("free",):
             rows.append(measure(task, bias, options.repeats))
             results.save(suite, rows, repeats=options.repeats)
     finish(suite)
@@ -120,10 +122,10 @@ def _retraining(model: Any, task: loo_sets.LooTask) -> float:
 
 
 def _warm_up() -> None:
-    """Load what is compiled."""
-    for name in ("webkb4", "german"):
-        task = loo_sets.task(name, 300)
-        for bias in ("free", "none") if task.is_text else ("free",):
+    """Load what is compiled, for small sets and for large ones."""
+    for name, rows in (("webkb4", 300), ("reuters:cpu", None), ("german", 300)):
+        task = loo_sets.task(name, rows)
+        for bias in BIASES if task.is_text else ("free",):
             leave_one_out(machines(task.is_text, bias)[0], task.X, task.y)
 
 
