@@ -123,7 +123,7 @@ def _retraining(model: Any, task: loo_sets.LooTask) -> float:
 
 def _warm_up() -> None:
     """Load what is compiled, for small sets and for large ones."""
-    for name, rows in (("webkb4", 300), ("reuters:cpu", None), ("german", 300)):
+    for name, rows in (("webkb4", 300), ("reuters:cpu", None), ("german", 300), ("svmguide1", None)):
         task = loo_sets.task(name, rows)
         for bias in BIASES if task.is_text else ("free",):
             leave_one_out(machines(task.is_text, bias)[0], task.X, task.y)

@@ -14,7 +14,7 @@ from maxmargin.solvers.primal_cd import PrimalCD
 from maxmargin.solvers.proximal_newton import ProximalNewton
 from maxmargin.solvers.smo import SMO
 
-FEW_SAMPLES = 1000
+FEW_SAMPLES = 300
 """Wide data with at most so many samples are solved through their Gram matrix."""
 
 FEW_FEATURES = 1000
