@@ -16,7 +16,7 @@ from maxmargin.analysis.leave_one_out.tableau import Tableau
 from maxmargin.analysis.leave_one_out.theorems import is_outside, without_retraining
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge
 from maxmargin.core.bias import hinge_interval
-from maxmargin.kernels import RBF
+from maxmargin.kernels import RBF, Linear
 from maxmargin.solvers import solve
 from tests import reference
 from tests.problems import problem as small_problem
@@ -238,6 +238,15 @@ def test_ctrl_c_keeps_what_is_known():
     after = left_out.upper - left_out.lower
     assert (after <= before).all()
     assert 0 < (after < before).sum() < 100
+
+
+@pytest.mark.parametrize("goal", [Goal(False, 1e-6), Goal(True, 1e-6), Goal(False, 1e6)])
+@pytest.mark.parametrize("kernel", [Linear(), RBF(1.0)])
+def test_each_sample_is_told_of_once_when_it_is_finished(kernel, goal):
+    left_out = LeftOut(full_of(overlapping(100, kernel=kernel)), tol=1e-10, max_bytes=2**24)
+    told = []
+    assert left_out.retrain(np.arange(100), goal, 2, told.append)
+    assert sum(told) == 100
 
 
 def test_an_observer_can_stop_it():

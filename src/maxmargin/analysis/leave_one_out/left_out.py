@@ -71,18 +71,27 @@ class LeftOut:
 
         What is known by then is kept. `done` hears how many more samples are finished, in any thread; its True means stop.
         """
+        n_asked = len(samples)
         samples = samples[~self._is_alone(samples) & (self.full.problem.cost[samples] > 0)]
         self.is_solved_for[samples] = True
         if len(samples) and not self._retrainers:
             self._retrainers = self._choose(n_threads)
-        for turn, retrainer in enumerate(self._retrainers):
-            open_ones = samples[~self._meets(samples, goal)]
+        open_ones = samples[~self._meets(samples, goal)]
+        untold = n_asked - len(open_ones)
+
+        def tell(more: int) -> Any:
+            nonlocal untold
+            more, untold = more + untold, 0
+            return None if done is None else done(more)
+
+        for retrainer in self._retrainers:
             if not len(open_ones):
                 break
             retrainer.prepare()
-            if not self._work(retrainer, open_ones, goal, n_threads, done if turn == 0 else None):
+            if not self._work(retrainer, open_ones, goal, n_threads, tell):
                 return False
-        return True
+            open_ones = open_ones[~self._meets(open_ones, goal)]
+        return untold == 0 or tell(0) is not True
 
     def _is_alone(self, samples: Indices) -> Any:
         return np.isinf(self.lower[samples]) & (self.lower[samples] == self.upper[samples])
@@ -103,11 +112,14 @@ class LeftOut:
         return [*[equations] * TURNS, OnRows(self.full, equations.tableau), slow]
 
     def _work(
-        self, retrainer: Retrainer, samples: Indices, goal: Goal, n_threads: int, done: Callable[[int], Any] | None
+        self, retrainer: Retrainer, samples: Indices, goal: Goal, n_threads: int, tell: Callable[[int], Any]
     ) -> bool:
-        """Hand the samples out to threads in small batches; the intervals only ever shrink."""
+        """Hand the samples out to threads in small batches; the intervals only ever shrink.
+
+        A sample is finished when it meets the goal, or when nobody comes after this retrainer.
+        """
         state = {"next": 0}
-        stop = threading.Event()
+        stop, is_last = threading.Event(), retrainer is self._retrainers[-1]
 
         def take() -> Indices:
             with self._lock:
@@ -123,7 +135,8 @@ class LeftOut:
                         self.lower[batch] = np.maximum(self.lower[batch], found[:, 0])
                         self.upper[batch] = np.minimum(self.upper[batch], found[:, 1])
                         self.is_retrained[batch] |= found[:, ROUNDS] > 0
-                        if done is not None and done(len(batch)) is True:
+                        finished = len(batch) if is_last else int(self._meets(batch, goal).sum())
+                        if tell(finished) is True:
                             stop.set()
             except BaseException:
                 stop.set()
