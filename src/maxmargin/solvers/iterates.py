@@ -60,7 +60,7 @@ def next_mark(mark: int) -> int:
     >>> next_mark(1), next_mark(2), next_mark(3), next_mark(4), next_mark(7), next_mark(8)
     (2, 3, 4, 5, 8, 10)
     """
-    return mark + 2 ** max(mark.bit_length() - 3, 0)
+    return mark + (1 << max(mark.bit_length() - 3, 0))
 
 
 def is_main_mark(mark: int) -> bool:
