@@ -6,6 +6,7 @@ needs `build` and an index for pip; `.ci/run` runs it. Each step is a command li
 README's command for the checks takes as long as they do, and `.ci/run` has just run them: only ``--checks`` follows it too.
 """
 
+import argparse
 import json
 import os
 import random
@@ -237,10 +238,13 @@ def read(terminal: int, until: str = "$.") -> str:
 
 def main() -> None:
     """Everything, in a folder that is removed at the end."""
+    parser = argparse.ArgumentParser(description="Play a newcomer.")
+    parser.add_argument("--checks", action="store_true", help="follow README's line for the checks, too")
+    with_checks = parser.parse_args().checks
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         one = Newcomer(folder)
-        follow_readme(folder, one.environment, with_checks="--checks" in sys.argv[1:])
+        follow_readme(folder, one.environment, with_checks=with_checks)
         wheel = build_wheel(folder / "wheel")
         venv.create(folder / "env", with_pip=True)
         one.run("python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel), timeout=1800.0)

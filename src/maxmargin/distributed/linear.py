@@ -17,7 +17,7 @@ from maxmargin.distributed.predict import lazily, predicted, scores_of
 from maxmargin.distributed.run import run
 from maxmargin.distributed.setup import Facts, crew_for, facts_of
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_tol
+from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_tol, unchanged_by_errors
 from maxmargin.estimators.convergence import warn_unless_solved
 from maxmargin.estimators.linear import bias_from
 from maxmargin.estimators.one_vs_one import PerProblem
@@ -146,13 +146,8 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         sample_weight : like y, optional
             0 leaves a sample out. For files a list with an array for each.
         """
-        before = self.__dict__.copy()
-        try:
+        with unchanged_by_errors(self):
             was_interrupted = self._fit(X, y, sample_weight)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         if was_interrupted:
             raise KeyboardInterrupt
         return self

@@ -1,6 +1,8 @@
 """What all estimators share: validation of the input, and a `fit` that loses nothing when it fails."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +33,18 @@ def budget_from(max_iter: int, max_seconds: float | None, cache_size: str | floa
     return Budget(iterations=None if max_iter == -1 else int(max_iter), seconds=max_seconds, **limits)
 
 
+@contextmanager
+def unchanged_by_errors(estimator: Any) -> Iterator[None]:
+    """Whatever is raised in the block, the estimator then is what it was before."""
+    before = estimator.__dict__.copy()
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
+
+
 class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Abstract base: validates, encodes labels, and leaves the estimator as it was when `fit` raises an error."""
 
@@ -48,13 +62,8 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         sample_weight : array-like (n_samples,), optional
             0 leaves a sample out; a negative weight, or a class without any weight, is an error.
         """
-        before = self.__dict__.copy()
-        try:
+        with unchanged_by_errors(self):
             was_interrupted = self._fit(*self._validated(X, y, sample_weight))
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         if was_interrupted:
             raise KeyboardInterrupt
         return self

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from maxmargin.core import Bias, Regularization
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import check_magnitude
+from maxmargin.estimators.base import check_magnitude, unchanged_by_errors
 from maxmargin.estimators.one_vs_rest import OneVsRest, signs_of
 from maxmargin.estimators.weights import class_factors
 from maxmargin.kernels import Linear
@@ -80,14 +80,9 @@ class StreamLearner(OneVsRest):
         >>> model.t_, model.predict([[4.0]])
         (3, array([1]))
         """
-        before = self.__dict__.copy()
-        try:
+        with unchanged_by_errors(self):
             X, labels, weights = self._next_piece(X, y, classes, sample_weight)
             stream = self._stream_state()
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         with deferred_interrupt() as was_interrupted:
             rows = Rows.of_matrix(X, sums_duplicates=bool(self.project))
             most = max(1, STREAM_VALUES * len(labels) // max(rows.n_values, 1) // int(self.batch_size))
