@@ -59,6 +59,10 @@ def finish(suite: str) -> None:
         missed = [f"{row['data']}, {row['bias']}: {row[column]:.2g}" for row in rows if not is_met(row[column])]
         print(f"{name}: {mean:.3g} in the geometric mean, {'met' if is_met(mean) else 'not met'}; ", end="")
         print(f"not on {len(missed)} of {len(rows)}: {'; '.join(missed)}" if missed else "on each set")
+    for bias in BIASES:
+        some = [row["× 5-fold"] for row in rows if row["bias"] == bias]
+        if some:
+            print(f"× 5-fold with the bias {bias}: {geometric_mean(some):.3g} in the geometric mean of {len(some)}")
     draw(rows, results.FOLDER / f"{suite}.png")
 
 
