@@ -141,16 +141,18 @@ class Block:
     def _site(self, k: int, i: int, piece: Piece) -> Site:
         assert self.plan is not None
         memory = self.memories.setdefault((k, i), Memory())
-        y = np.where(piece.labels == self.plan.positives[k], 1.0, -1.0)
+        signs = memory.signs
+        if signs is None:
+            signs = np.where(piece.labels == self.plan.positives[k], 1.0, -1.0)
+            memory.signs = signs if self.keep else None
         loss = loss_from_name(self.plan.loss)
-        return Site(piece.rows, piece.squares, y, piece.cost, loss, self.plan.bias, memory, self.keep)
+        return Site(piece.rows, piece.squares, signs, piece.cost, loss, self.plan.bias, memory, self.keep)
 
 
 def joined(pieces: Sequence[Piece]) -> Piece:
     """Several pieces as one."""
-    everything = [part.rows.take(np.arange(part.rows.shape[0])) for part in pieces]
-    rows = Rows.of_matrix(stacked_matrix(everything))
-    return Piece(rows, *(np.concatenate(column) for column in list(zip(*pieces, strict=True))[1:]))
+    rows, *others = zip(*pieces, strict=True)
+    return Piece(Rows.stacked(rows), *(np.concatenate(column) for column in others))
 
 
 def stacked_matrix(matrices: Sequence[Matrix]) -> Matrix:

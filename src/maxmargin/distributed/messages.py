@@ -60,6 +60,7 @@ class Sums:
 class Memory:
     """What a block keeps of one partition for one binary problem, from round to round; all of it can be made again."""
 
+    signs: Floats | None = None  # y, where the partition is kept
     alpha: Floats | None = None  # the dual variables of coordinate descent
     moved: Any = None  # which of them the last turn has moved, and from where; the driver says how far to follow
     stamp: int = -1  # the round of the last sweeps
