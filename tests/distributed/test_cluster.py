@@ -18,7 +18,7 @@ from sklearn.datasets import dump_svmlight_file
 from distributed import Client, LocalCluster
 from maxmargin import InvalidInputError, Regularization
 from maxmargin import LinearSVC as OnOneMachine
-from maxmargin.distributed import LinearSVC
+from maxmargin.distributed import LinearSVC, cluster
 from maxmargin.distributed.block import Block
 from maxmargin.distributed.cluster import Cluster
 from tests.distributed.collections_of import dask_array, noisy, rows_of, wide
@@ -29,8 +29,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore:.*lar
 @pytest.fixture(scope="module")
 def client():
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="1GiB") as cluster,
-        Client(cluster) as client,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="1GiB") as workers,
+        Client(workers) as client,
     ):
         yield client
 
@@ -40,8 +40,12 @@ def pids(client):
 
 
 @pytest.mark.parametrize("make", [lambda: noisy(3000, 6), lambda: wide(n=200)], ids=["tall", "wide"])
-def test_a_cluster_gives_what_threads_give(client, make):
+@pytest.mark.parametrize("is_near", [True, False], ids=["directly", "over the scheduler"])
+def test_a_cluster_gives_what_threads_give(client, make, is_near, monkeypatch):
     X, y = make()
+    if not is_near:
+        monkeypatch.setattr(cluster, "REACHED_WITHIN", 0.0)
+    assert client.sync(cluster._is_near, client, sorted(pids(client))[0]) == is_near
     on_cluster = LinearSVC(n_blocks=2).fit(dask_array(X, 4), dask_array(y, 4))
     assert on_cluster.certificate_.relative_gap <= 1e-3
     one = OnOneMachine(tol=1e-6).fit(X, y).certificate_
@@ -110,16 +114,16 @@ def test_a_partition_that_cannot_be_read_is_named(client, tmp_path, keep):
 
 
 def test_more_data_than_memory_stream_through_the_workers(tmp_path):
-    limit, n_files = 448 * 2**20, 91
+    limit, n_files = 448 * 2**20, 181
     X, y = noisy(26_000, 100)
     np.savez(tmp_path / "0.npz", X=X, y=y)
     paths = [tmp_path / f"{i}.npz" for i in range(n_files)]
     for path in paths[1:]:
         os.link(paths[0], path)  # the same samples again, read and counted as others
-    assert n_files * X.nbytes > 4 * limit
+    assert n_files * X.nbytes > 2 * 4 * limit, "four times what both workers have together"
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=limit) as cluster,
-        Client(cluster) as client,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=limit) as workers,
+        Client(workers) as client,
     ):
         model = LinearSVC(C=Regularization.mean(10.0), tol=5e-2).fit(paths)
         assert len(client.scheduler_info()["workers"]) == 2
@@ -130,11 +134,18 @@ def test_more_data_than_memory_stream_through_the_workers(tmp_path):
     assert one.dual <= model.certificate_.primal * (1 + 1e-9)
 
 
-def test_ctrl_c_keeps_the_best_model_so_far(client):
+def test_ctrl_c_keeps_the_best_model_so_far(client, monkeypatch):
     X, y = wide(n=3000)
     model = LinearSVC(C=100.0, tol=1e-12, n_blocks=2)
-    timer = threading.Timer(1.5, signal.raise_signal, [signal.SIGINT])
-    timer.start()
+    rounds, ask = [], Cluster.ask
+
+    def ask_and_press(self, commands):
+        rounds.append(commands)
+        if len(rounds) == 20:
+            threading.Timer(0.01, signal.raise_signal, [signal.SIGINT]).start()
+        return ask(self, commands)
+
+    monkeypatch.setattr(Cluster, "ask", ask_and_press)
     with pytest.raises(KeyboardInterrupt):
         model.fit(dask_array(X, 2), dask_array(y, 2))
     assert model.status_.name == "INTERRUPTED"
@@ -143,8 +154,6 @@ def test_ctrl_c_keeps_the_best_model_so_far(client):
 
 
 def test_a_slow_worker_loses_its_blocks(client, monkeypatch):
-    from maxmargin.distributed import cluster
-
     monkeypatch.setattr(cluster, "SOONEST", 0.5)
     client.wait_for_workers(2, timeout=30)
     address = sorted(pids(client))[0]

@@ -24,6 +24,15 @@ class Moved:
     samples: Indices
     before: Floats
 
+    @classmethod
+    def begin(cls, memory: Memory, samples: Indices) -> "Moved":
+        """As these samples are now."""
+        assert memory.alpha is not None
+        copied = memory.scratch.array("samples", len(samples), np.int64)
+        copied[:] = samples
+        before = memory.scratch.array("before", len(samples))
+        return cls(copied, np.take(memory.alpha, copied, out=before, mode="clip"))
+
 
 def commit(memory: Memory, n: int, round_: int, eta: float) -> bool:
     """Follow the last move by a step η; True where nothing was known of the dual variables, which then begin at zero."""
@@ -113,16 +122,19 @@ class Sweep(Command):
             memory.visits.begin(self.is_full)
         if is_first:
             memory.turns = 0
-            samples = memory.visits.order if self.passes else memory.visits.turn(self.part, self.n_parts)
-            memory.moved = Moved(samples.copy(), memory.alpha[samples])
+            memory.moved = Moved.begin(
+                memory, memory.visits.order if self.passes else memory.visits.turn(self.part, self.n_parts)
+            )
         part = (self.part + memory.turns) % self.n_parts
         if memory.turns and part == 0:
             memory.visits.begin(False)
         is_last_sweep = memory.turns >= self.n_passes - self.n_parts
         memory.turns += 1
         order = memory.visits.turn(part, self.n_parts)
-        w = shared.setdefault("w", self.w.copy())
-        residual = self._turn(site, w, order) if len(order) else 0.0
+        if "w" not in shared:
+            shared["w"] = memory.scratch.array("w", len(self.w))
+            shared["w"][:] = self.w
+        residual = self._turn(site, shared["w"], order) if len(order) else 0.0
         if not is_last_sweep:
             return Sums(is_fresh=is_fresh)
         return Sums({"visited": len(order), "residual": residual}, is_fresh=is_fresh)
@@ -135,7 +147,7 @@ class Sweep(Command):
             memory.delta, memory.upper = site.loss.dual_diagonal(site.cost), site.loss.upper(site.cost)
             memory.square = self.boost * (site.squares + self.constant**2) + memory.delta
             memory.boost = self.boost
-        report, buffer = np.zeros(len(FIELDS)), np.empty(len(order), np.int64)
+        report, buffer = np.zeros(len(FIELDS)), memory.scratch.array("visits", len(order), np.int64)
         (sweep_csr if rows.is_sparse else sweep_dense)(
             *rows.arrays, site.y, memory.upper, memory.delta, memory.square, memory.alpha, w, self.constant, self.b0,
             self.boost, order, len(order), visits.thresholds, visits.chunk, visits.seed, buffer, report,
@@ -149,7 +161,8 @@ class Sweep(Command):
         assert memory.alpha is not None
         assert memory.moved is not None
         samples, before = memory.moved.samples, memory.moved.before
-        move = memory.alpha[samples] - before
+        move = memory.scratch.array("move", len(samples))
+        np.subtract(np.take(memory.alpha, samples, out=move, mode="clip"), before, out=move)
         total = float(move.sum())
         linear, diagonal = total, 0.0
         if self.b0 != 0.0:
@@ -162,7 +175,9 @@ class Sweep(Command):
 
     def close(self, shared: dict[str, Any]) -> Sums:
         """Δw of the block."""
-        move = (shared["w"] - self.w) / self.boost if "w" in shared else np.zeros_like(self.w)
+        move = shared["w"] if "w" in shared else self.w.copy()
+        move -= self.w
+        move /= self.boost
         return Sums({"move": move, "squared": float(move @ move)})
 
 
