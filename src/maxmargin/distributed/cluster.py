@@ -111,7 +111,7 @@ class Cluster(Crew):
     def _give_up_on(self, error: BaseException, attempts: int) -> None:
         if isinstance(error, MaxMarginError) or attempts >= ATTEMPTS or not isinstance(error, Exception):
             raise error
-        if not isinstance(error, OSError | KeyError | asyncio.TimeoutError | _Unknown) and not _is_lost(error):
+        if not isinstance(error, OSError | KeyError | _Unknown) and not _is_lost(error):
             raise error
 
     def _call(self, k: int, method: str, arguments: tuple[Any, ...]) -> "Future[Any]":
@@ -207,7 +207,7 @@ async def _is_near(client: Any, home: str) -> bool:
     """Whether the client can talk to a worker itself: it may stand behind a gateway."""
     try:
         await asyncio.wait_for(client.rpc(home).identity(), REACHED_WITHIN)
-    except (OSError, asyncio.TimeoutError):
+    except OSError:  # a timeout is one
         return False
     return True
 
