@@ -16,14 +16,21 @@ def conjugate_gradients(
     most_rounds: int,
     enough: float = 0.0,
     is_over: Callable[[], bool] = lambda: False,
+    precondition: Callable[[Floats], Floats] | None = None,
 ) -> tuple[Floats, int]:
-    """(x, rounds): some way from 0 to the solution of Ax = right, preconditioned by A's diagonal.
+    """(x, rounds): some way from 0 to the solution of Ax = right, preconditioned by A's diagonal, or as `precondition` says.
 
     It ends when the residual is `precision` times what it was, after `most_rounds`, or with a round that gains less than `enough`
     times the best one. A direction in which A is flat, as duplicates make it, ends it too, and so does `is_over`.
     """
     rounds = conjugate_gradient_rounds(
-        right, diagonal, precision=precision, most_rounds=most_rounds, enough=enough, is_over=is_over
+        right,
+        diagonal,
+        precision=precision,
+        most_rounds=most_rounds,
+        enough=enough,
+        is_over=is_over,
+        precondition=precondition,
     )
     try:
         p = next(rounds)
@@ -42,10 +49,16 @@ def conjugate_gradient_rounds(
     most_rounds: int,
     enough: float = 0.0,
     is_over: Callable[[], bool] = lambda: False,
+    precondition: Callable[[Floats], Floats] | None = None,
 ) -> Generator[Floats, Floats, tuple[Floats, int]]:
     """The same where products are somebody else's work: yields p, is sent Ap, returns (x, rounds)."""
+    if precondition is None:
+
+        def precondition(r: Floats) -> Floats:
+            return r / diagonal
+
     x, r = np.zeros_like(right), right.copy()
-    z = r / diagonal
+    z = precondition(r)
     p, rz = z.copy(), float(r @ z)
     largest, rounds, goal = 0.0, 0, precision**2 * rz
     while rounds < most_rounds and rz > goal and not (rounds and is_over()):
@@ -60,7 +73,7 @@ def conjugate_gradient_rounds(
             break
         largest = max(largest, gain)
         r -= (rz / curvature) * Ap
-        z = r / diagonal
+        z = precondition(r)
         rz, old = float(r @ z), rz
         p = z + (rz / old) * p
     return x, rounds

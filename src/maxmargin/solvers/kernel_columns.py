@@ -29,6 +29,9 @@ DENSE_BYTES = 2**27
 """Sparse data that are no larger than this as dense float32 are made dense: a matrix product is faster."""
 
 
+ROUGH, ROUGHEST = 1e-4, 3e-3
+"""Relative gaps that float32 is good for at the end, and that it is good for on the way to a smaller one."""
+
 NARROW = 64
 """With more features than this, a matrix product for many rows is worth waiting for."""
 
@@ -70,11 +73,12 @@ class KernelColumns:
         """What a compiled loop needs to make rows K[i, active] one by one, padded to so many entries; None where that is dear."""
         return self.kernel.compiled(self.right, size) if self.X.shape[1] <= NARROW else None
 
-    def block(self, some: Indices, others: Indices) -> Block:
-        """K[some, others], until the next call overwrites it."""
-        if self.space.size < len(some) * len(others):
-            self.space = np.empty(len(some) * len(others), dtype=self.dtype)
-        out = self.space[: len(some) * len(others)].reshape(len(some), len(others))
+    def block(self, some: Indices, others: Indices, out: Block | None = None) -> Block:
+        """K[some, others]: in `out`, or until the next call overwrites it."""
+        if out is None:
+            if self.space.size < len(some) * len(others):
+                self.space = np.empty(len(some) * len(others), dtype=self.dtype)
+            out = self.space[: len(some) * len(others)].reshape(len(some), len(others))
         left, right = self._left(some), self.kernel.part(self.right, others)
         self.values += out.size
 
@@ -136,9 +140,12 @@ class KernelColumns:
 
 
 def precision_for(problem: Problem, tol: float, is_small: bool) -> Any:
-    """float32 where kernel values are bounded and many, and the gap asked for leaves room for their rounding; else float64."""
-    bounded = isinstance(problem.kernel, RBF | Sigmoid)
-    return np.float32 if bounded and tol >= 1e-4 and not is_small else np.float64
+    """float32 where kernel values are bounded and many: to the end where the gap asked for leaves room for their rounding, to
+    begin with where they are made in blocks; else float64.
+    """
+    is_bounded = isinstance(problem.kernel, RBF | Sigmoid)
+    is_enough = tol >= ROUGH or problem.X.shape[1] > NARROW
+    return np.float32 if is_bounded and is_enough and not is_small else np.float64
 
 
 def _prepared(problem: Problem, dtype: np.dtype[Any]) -> tuple[Matrix, Indices | None]:

@@ -14,6 +14,7 @@ when it first needs it: no round is spent on choosing. More than 4096 samples ar
 working sets go on from where it came.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -29,7 +30,8 @@ from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.kernel_columns import KernelColumns, precision_for
+from maxmargin.solvers.kernel_columns import ROUGH, ROUGHEST, KernelColumns, precision_for
+from maxmargin.solvers.kernel_face import along_the_face, is_worth_it
 from maxmargin.solvers.refine import refine
 from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.row_cache import RowCache
@@ -124,6 +126,9 @@ class SMO(Solver):
         with deferred_interrupt():
             if state.columns is None:
                 self._prepare(state, tol)
+            if state.face is not None:
+                self._go_along(state, state.face)
+                return Progress.without_claim(state.gap, tol)
             self._round(state, tol)
             state.rounds += 1
             estimate(state)
@@ -131,10 +136,12 @@ class SMO(Solver):
                 state.least_gap, state.last_progress = min(state.gap, state.least_gap), state.rounds
                 state.last_dual = state.dual
             if state.rounds % SLOW == 0:
-                state.growth += int(state.gap > 0.5 * state.gap_then)
-                state.gap_then = state.gap
+                self._look_back(state)
             if state.rounds - state.last_progress > PATIENCE:
                 return self._without_progress(state, tol)
+            if tol < ROUGH and state.gap <= ROUGHEST and not state.is_exact:
+                self._be_exact(state, tol)
+                return Progress.without_claim(state.gap, tol)
             if state.gap <= tol * CLAIM * 0.5 ** min(state.claims, 3):
                 return Progress(min(state.gap, tol))
             if self.shrinking and state.rounds - state.last_shrink >= SHRINK_EVERY and state.gap < SHRINK_BELOW:
@@ -164,9 +171,13 @@ class SMO(Solver):
         state.claims += 1
         if state.problem.is_linear:
             scores = state.problem.decision(state.problem.combine(state.judged.beta))
-        self._restart(state, state.judged.beta, scores, state.problem.present)
         if state.claims > 1 and not state.is_exact:
             state.is_exact, state.columns = True, None
+        self._begin_again(state, state.judged.beta, scores)
+
+    def _begin_again(self, state: State, beta: Floats, scores: Floats) -> None:
+        """Look at all samples, and leave out who sits clearly on a bound."""
+        self._restart(state, beta, scores, state.problem.present)
         if self.shrinking and len(state.active.samples) > working_size(state):
             estimate(state)
             shrink(state)
@@ -185,6 +196,28 @@ class SMO(Solver):
         if state.columns is not None and state.cache is not None:
             state.columns.begin(samples)
             state.cache.clear(len(samples))
+
+    def _look_back(self, state: State) -> None:
+        """Where the last rounds were slow: larger working sets, and where they cannot be twice as large a step on the face."""
+        is_slow, size = state.gap > 0.5 * state.gap_then, working_size(state)
+        if is_slow:
+            state.growth += 1
+        is_due = state.rounds >= state.next_face and (is_slow or state.face_wait == SLOW)
+        if is_due and working_size(state) < 2 * size and is_worth_it(state):
+            state.face = along_the_face(state, self.n_threads)
+            state.rise = state.dual - state.dual_then
+        state.gap_then, state.dual_then = state.gap, state.dual
+
+    def _go_along(self, state: State, face: Iterator[None]) -> None:
+        """The next piece of a step on the face. One that raised the dual by less than the rounds before must wait longer."""
+        before = state.dual
+        if next(face, self) is not self:
+            return
+        state.face = None
+        state.face_wait = SLOW if state.dual - before > state.rise else max(2 * state.face_wait, 2 * SLOW)
+        state.next_face = state.rounds + state.face_wait
+        estimate(state)
+        state.gap_then, state.dual_then = state.gap, state.dual
 
     def _prepare(self, state: State, tol: float) -> None:
         """Choose the precision, and plan the memory: a quarter for the block, half for rows, as tiles and vectors need some."""
@@ -277,14 +310,18 @@ class SMO(Solver):
         active.g[who] += active.delta[who] * moves
         active.g += state.problem.bias.scale**2 * float(moves.sum())
 
+    def _be_exact(self, state: State, tol: float) -> None:
+        """Go on in float64, from the exact gradient."""
+        state.is_exact, state.columns = True, None
+        beta = self.finish(state, tol).beta
+        scores = state.problem.decision(state.problem.combine(beta), self.n_threads)
+        self._begin_again(state, beta, scores)
+
     def _without_progress(self, state: State, tol: float) -> Progress:
         """float32 gives way to float64, that to another solver, and that to an honest end."""
         state.last_progress, state.least_gap, state.last_dual = state.rounds, np.inf, -np.inf
         if not state.is_exact:
-            state.is_exact, state.columns = True, None
-            beta = self.finish(state, tol).beta
-            scores = state.problem.decision(state.problem.combine(beta), self.n_threads)
-            self._restart(state, beta, scores, state.problem.present)
+            self._be_exact(state, tol)
             return Progress.without_claim(state.gap, tol)
         left_behind = self.finish(state, tol)
         state.successor = Successor.of(state.problem, (InteriorPoint(),), None)

@@ -1,5 +1,6 @@
 """The state of SMO between its rounds: who is looked at, what is known of the gap, whom to leave out."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -64,11 +65,21 @@ class State:
     last_dual: float = -np.inf
     growth: int = 0
     gap_then: float = np.inf
+    dual_then: float = -np.inf
+    face: Iterator[None] | None = None
+    next_face: int = 0
+    face_wait: int = 0
+    rise: float = 0.0
     last_progress: int = 0
     claims: int = 0
     is_exact: bool = False
     successor: Successor | None = None
     judged: Candidate | None = None
+
+    def let_go(self) -> None:
+        """Give up the working set and its kernel: their memory is needed."""
+        self.working, self.has_whole = np.empty(0, dtype=np.intp), False
+        self.kernel, self.spare = WorkingKernel.nothing(), np.empty((0, 0))
 
 
 def working_size(state: State) -> int:
