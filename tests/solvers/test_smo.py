@@ -251,3 +251,18 @@ def test_noise_with_a_large_cost_is_not_taken_for_the_end_of_the_arithmetic():
     solution = solve(Problem(X, y, cost=np.full(4500, 100.0), kernel=RBF(0.1)), SMO(n_threads=2), tol=1e-2)
     assert solution.status is Status.SOLVED
     assert solution.certificate.relative_gap <= 1e-2
+
+
+def test_samples_that_come_back_find_rows_of_their_own():
+    """Rows made one by one for some samples only must not stay when all samples are looked at again."""
+    p, solver, clock = noisy(1500, d=5), SMO(), Clock(Budget())
+    state = solver.init(p, Workspace(p, 2**28), None)
+    state.active = state.everybody.restrict(np.arange(600))
+    solver.step(state, 1e-5, clock)
+    assert state.source is not None
+    beta = solver.finish(state, 1e-5).beta
+    solver.heed(state, p.decision(p.combine(beta)))
+    assert len(state.active.samples) == 1500
+    while state.gap > 1e-5 and state.rounds < 30:
+        solver.step(state, 1e-5, clock)
+    assert state.gap <= 1e-5

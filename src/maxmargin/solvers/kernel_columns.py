@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from maxmargin.core.problem import Problem
 from maxmargin.kernels import RBF, Sigmoid
 from maxmargin.kernels.compiled import CompiledRows
+from maxmargin.solvers.working_set import FEW, WHOLE
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices, Matrix
 
@@ -139,13 +140,14 @@ class KernelColumns:
         return samples if self.rows is None else self.rows[samples]
 
 
-def precision_for(problem: Problem, tol: float, is_small: bool) -> Any:
-    """float32 where kernel values are bounded and many: to the end where the gap asked for leaves room for their rounding, to
-    begin with where they are made in blocks; else float64.
+def precision_for(problem: Problem, tol: float, count: int) -> Any:
+    """float32 or float64 for a gap and so many samples.
+
+    float32 where kernel values are bounded and the samples not few; where they are many also on the way to a gap that leaves
+    no room for its rounding.
     """
     is_bounded = isinstance(problem.kernel, RBF | Sigmoid)
-    is_enough = tol >= ROUGH or problem.X.shape[1] > NARROW
-    return np.float32 if is_bounded and is_enough and not is_small else np.float64
+    return np.float32 if is_bounded and count > (FEW if tol >= ROUGH else WHOLE) else np.float64
 
 
 def _prepared(problem: Problem, dtype: np.dtype[Any]) -> tuple[Matrix, Indices | None]:

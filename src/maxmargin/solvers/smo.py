@@ -189,10 +189,11 @@ class SMO(Solver):
         all_of.beta = beta.copy()
         all_of.g = scores + constant + all_of.delta * beta - all_of.y
         state.dual = 0.5 * float(beta @ (all_of.y - all_of.g))
-        state.active = all_of.restrict(samples)
-        state.last_shrink = state.rounds
-        if state.source is None:  # else all samples are the working set, and its rows stay
+        if state.source is None or len(samples) != len(state.active.samples):
             state.working, state.has_whole = np.empty(0, dtype=np.intp), False
+            state.columns = state.columns if state.source is None else None
+        # else the same samples are still the working set, and its rows stay
+        state.active, state.last_shrink = all_of.restrict(samples), state.rounds
         if state.columns is not None and state.cache is not None:
             state.columns.begin(samples)
             state.cache.clear(len(samples))
@@ -223,7 +224,7 @@ class SMO(Solver):
         """Choose the precision, and plan the memory: a quarter for the block, half for rows, as tiles and vectors need some."""
         samples = state.active.samples
         is_small = len(samples) <= FEW
-        dtype = np.float64 if state.is_exact else precision_for(state.problem, tol, is_small)
+        dtype = np.float64 if state.is_exact else precision_for(state.problem, tol, len(samples))
         state.is_exact = dtype == np.float64
         state.columns = KernelColumns(state.problem, dtype, self.n_threads)
         state.columns.begin(samples)
