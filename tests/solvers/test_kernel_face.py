@@ -6,7 +6,7 @@ import pytest
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status, certify
 from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Polynomial
-from maxmargin.solvers import SMO, Budget, InteriorPoint, kernel_face, smo, solve, working_set
+from maxmargin.solvers import SMO, Budget, InteriorPoint, kernel_face, smo_pace, solve, working_set
 from maxmargin.solvers.base import Clock
 from maxmargin.solvers.shared_square import RIDGE, TILE, SharedSquare
 from maxmargin.solvers.smo_state import estimate
@@ -28,21 +28,21 @@ def many_faces(monkeypatch):
     """Small working sets that are soon called slow, and steps on faces of a few samples."""
     for name, value in (("WHOLE", 128), ("FEW", 64), ("MANY", 64), ("SIZE", 64), ("SMALLEST", 64)):
         monkeypatch.setattr(working_set, name, value)
-    monkeypatch.setattr(smo, "SLOW", 2)
+    monkeypatch.setattr(smo_pace, "SLOW", 2)
     monkeypatch.setattr(kernel_face, "FEWEST", 8)
 
 
 @pytest.fixture
 def steps(monkeypatch):
     """How much each step on a face has raised the dual."""
-    gains, along = [], smo.along_the_face
+    gains, along = [], smo_pace.along_the_face
 
     def counted(state, n_threads):
         before = state.dual
         yield from along(state, n_threads)
         gains.append(state.dual - before)
 
-    monkeypatch.setattr(smo, "along_the_face", counted)
+    monkeypatch.setattr(smo_pace, "along_the_face", counted)
     return gains
 
 
@@ -96,7 +96,7 @@ def test_a_step_raises_the_dual_and_keeps_the_constraints(many_faces, bias, loss
     state = solver.init(p, Workspace(p, 2**28), None)
     for _ in range(3):
         solver.step(state, 1e-9, clock)
-    state.face, before = None, state.dual
+    before = state.dual
     list(kernel_face.along_the_face(state, 1))
     active = state.active
     assert state.dual > before

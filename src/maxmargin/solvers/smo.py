@@ -7,14 +7,14 @@ violate most, computes only the kernel block between them, solves that, and then
 gradient: each row is made in tiles and thrown away, unless its sample is free and so likely to move again. Samples that sit
 clearly on a bound are left out of the gradient (shrunk); the certificate, which looks at all samples in float64,
 brings back those that were left out wrongly and corrects what the gradient has drifted. Where no more than 4096 samples
-are active, all of them may be the working set.
+are active, all of them may be the working set. Where rounds are slow, working sets grow; where they cannot, all free samples move
+together now and then (`kernel_face`). Blocks are in float32, and for small gaps in float64 from 3e-3 on.
 
 Few features make a single RBF row cheap. Then all samples are the working set from the start, and the compiled loop makes a row
 when it first needs it: no round is spent on choosing. More than 4096 samples are given 32 MiB for that; if their rows need more,
 working sets go on from where it came.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -31,10 +31,10 @@ from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.kernel_columns import ROUGH, ROUGHEST, KernelColumns, precision_for
-from maxmargin.solvers.kernel_face import along_the_face, is_worth_it
 from maxmargin.solvers.refine import refine
 from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.row_cache import RowCache
+from maxmargin.solvers.smo_pace import goes_along, look_back
 from maxmargin.solvers.smo_state import Active, State, climbs, estimate, shrink, working_size
 from maxmargin.solvers.working_kernel import WorkingKernel, padded
 from maxmargin.solvers.working_set import FEW, SIZE, bytes_for_rows, choose
@@ -60,9 +60,6 @@ BYTES_PER_FEATURE = 2**20
 PATIENCE = 40
 """Rounds in which the gap must fall by a tenth; else float32 gives way to float64, and float64 to another solver."""
 
-SLOW = 10
-"""Rounds in which the gap must halve; else the next working sets are twice as large."""
-
 REFINED = 256
 """Up to so many samples the last digits cost nothing worth mentioning."""
 
@@ -73,8 +70,9 @@ class SMO(Solver):
 
     *Use it when* the kernel is not linear. *Needs* L2, hinge or squared hinge, finite costs; any kernel, an indefinite one for a
     stationary point. *Costs* about n × (support vectors) kernel values, by matrix products, on all cores; memory: a copy of
-    the data in float32, a block of at most 4096² values or rows of 128 MiB (a quarter of the budget at most), and 1 MiB of kept
-    rows for each feature (64 at least, half of the budget at most). *Equivalent to* InteriorPoint at its optimum.
+    the data in float32, a block of at most 4096² values or rows of 128 MiB (a quarter of the budget at most) or, now
+    and then, one of all free samples (half of the budget at most), and 1 MiB of kept rows for each feature (64 at least, half of
+    the budget at most). *Equivalent to* InteriorPoint at its optimum.
 
     Parameters
     ----------
@@ -126,8 +124,7 @@ class SMO(Solver):
         with deferred_interrupt():
             if state.columns is None:
                 self._prepare(state, tol)
-            if state.face is not None:
-                self._go_along(state, state.face)
+            if goes_along(state):
                 return Progress.without_claim(state.gap, tol)
             self._round(state, tol)
             state.rounds += 1
@@ -135,8 +132,7 @@ class SMO(Solver):
             if state.gap < 0.9 * state.least_gap or climbs(state):
                 state.least_gap, state.last_progress = min(state.gap, state.least_gap), state.rounds
                 state.last_dual = state.dual
-            if state.rounds % SLOW == 0:
-                self._look_back(state)
+            look_back(state, self.n_threads)
             if state.rounds - state.last_progress > PATIENCE:
                 return self._without_progress(state, tol)
             if tol < ROUGH and state.gap <= ROUGHEST and not state.is_exact:
@@ -197,28 +193,6 @@ class SMO(Solver):
         if state.columns is not None and state.cache is not None:
             state.columns.begin(samples)
             state.cache.clear(len(samples))
-
-    def _look_back(self, state: State) -> None:
-        """Where the last rounds were slow: larger working sets, and where they cannot be twice as large a step on the face."""
-        is_slow, size = state.gap > 0.5 * state.gap_then, working_size(state)
-        if is_slow:
-            state.growth += 1
-        is_due = state.rounds >= state.next_face and (is_slow or state.face_wait == SLOW)
-        if is_due and working_size(state) < 2 * size and is_worth_it(state):
-            state.face = along_the_face(state, self.n_threads)
-            state.rise = state.dual - state.dual_then
-        state.gap_then, state.dual_then = state.gap, state.dual
-
-    def _go_along(self, state: State, face: Iterator[None]) -> None:
-        """The next piece of a step on the face. One that raised the dual by less than the rounds before must wait longer."""
-        before = state.dual
-        if next(face, self) is not self:
-            return
-        state.face = None
-        state.face_wait = SLOW if state.dual - before > state.rise else max(2 * state.face_wait, 2 * SLOW)
-        state.next_face = state.rounds + state.face_wait
-        estimate(state)
-        state.gap_then, state.dual_then = state.gap, state.dual
 
     def _prepare(self, state: State, tol: float) -> None:
         """Choose the precision, and plan the memory: a quarter for the block, half for rows, as tiles and vectors need some."""

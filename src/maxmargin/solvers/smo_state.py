@@ -42,6 +42,19 @@ class Active:
 
 
 @dataclass
+class Pace:
+    """How fast the rounds were when they were last looked at, and what is done about it."""
+
+    gap: float = np.inf
+    dual: float = -np.inf
+    growth: int = 0  # how often working sets were doubled
+    face: Iterator[None] | None = None  # the step on the face that is under way
+    next_face: int = 0  # the round from which another is allowed
+    wait: int = 0  # rounds between the last two
+    rise: float = 0.0  # of the dual in the rounds before the last
+
+
+@dataclass
 class State:
     """What a run holds; `spare` is of K's size, as fresh memory costs more than its values."""
 
@@ -63,13 +76,7 @@ class State:
     last_shrink: int = 0
     least_gap: float = np.inf
     last_dual: float = -np.inf
-    growth: int = 0
-    gap_then: float = np.inf
-    dual_then: float = -np.inf
-    face: Iterator[None] | None = None
-    next_face: int = 0
-    face_wait: int = 0
-    rise: float = 0.0
+    pace: Pace = field(default_factory=Pace)
     last_progress: int = 0
     claims: int = 0
     is_exact: bool = False
@@ -89,7 +96,7 @@ def working_size(state: State) -> int:
         return len(active.samples)
     itemsize = 8 if state.columns is None else state.columns.dtype.itemsize
     n_support = int(np.count_nonzero(active.beta))
-    return size_for(state.problem.n, len(active.samples), n_support, state.max_bytes // 4, itemsize, state.growth)
+    return size_for(state.problem.n, len(active.samples), n_support, state.max_bytes // 4, itemsize, state.pace.growth)
 
 
 def estimate(state: State) -> None:
