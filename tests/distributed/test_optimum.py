@@ -1,5 +1,7 @@
 """Any number of partitions and blocks gives the optimum of one machine, to the certified gap."""
 
+import signal
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -158,3 +160,23 @@ def test_hard_wide_problems_are_handed_over_to_newton_steps():
     problem = Problem(X, np.where(y == 1, 1.0, -1.0), cost=np.full(4000, 100.0), loss=loss)
     primal = problem.primal(model.coef_[0], float(model.intercept_[0]))
     assert model.certificate_.primal == pytest.approx(primal, rel=1e-10)
+
+
+def test_ctrl_c_between_two_rounds_keeps_the_best_model_so_far(monkeypatch):
+    from maxmargin.distributed import run as driver
+
+    looks, look = [], driver._look
+
+    def look_and_press(*arguments):
+        looks.append(look(*arguments))
+        if len(looks) == 20:
+            signal.raise_signal(signal.SIGINT)
+        return looks[-1]
+
+    monkeypatch.setattr(driver, "_look", look_and_press)
+    X, y = wide(n=400)
+    model = LinearSVC(C=100.0, tol=1e-12, n_blocks=2)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(dask_array(X, 2), dask_array(y, 2))
+    assert model.status_.name == "INTERRUPTED"
+    assert model.certificate_.relative_gap < 1.0

@@ -14,6 +14,7 @@ from maxmargin.distributed.newton import near, newton
 from maxmargin.distributed.steps import MOST_FACTORED
 from maxmargin.solvers import Event, solve
 from maxmargin.solvers.base import Clock
+from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.proximal_newton import FEWEST_SAMPLES, FIRST_PART, MOST_SAMPLES, PER_FEATURE, ProximalNewton
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
@@ -62,26 +63,24 @@ def _run(crew: Crew, plan: Plan, tasks: Sequence[Task], clock: Clock, watch: Wat
     if is_over:
         stop_all(Status.INTERRUPTED)
     while pending:
-        spent = None if is_over else clock.spent()
-        if spent is not None:
-            is_over = True
-            stop_all(spent)
-            continue
         try:
+            spent = None if is_over else clock.spent()
+            if spent is not None:
+                is_over = True
+                stop_all(spent)
+                continue
             sums = crew.ask(pending)
+            with deferred_interrupt():  # what the blocks have done is not lost half-way
+                clock.rounds += 1
+                for k in list(pending):
+                    go_on(k, sums[k])
+                    if _look(k, records[k], clock, watch) and k in pending and not is_over:
+                        go_on(k, stop=Stop(Status.STOPPED))
         except KeyboardInterrupt:
             if is_over:
                 raise
             is_over = True
             stop_all(Status.INTERRUPTED)
-            continue
-        clock.rounds += 1
-        for k in list(pending):
-            go_on(k, sums[k])
-            if not _look(k, records[k], clock, watch) and k in pending and not is_over:
-                continue
-            if k in pending and not is_over:
-                go_on(k, stop=Stop(Status.STOPPED))
     return [solution for solution in solutions if solution is not None], sum(record.n_lost for record in records)
 
 
