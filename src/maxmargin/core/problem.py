@@ -186,11 +186,11 @@ class Problem:
         """The block K[i, j] in float64; i and j number the samples."""
         return np.asarray(self.kernel.between(self.X, self.row(i), self.row(j), dtype=np.float64), dtype=np.float64)
 
-    def gram_times(self, j: Indices, v: Floats, n_threads: int = 1) -> Floats:
-        """K[:, j] v in float64, in tiles of bounded size; the same bits for any number of threads."""
+    def gram_times(self, j: Indices, v: Floats, n_threads: int = 1, i: Indices | None = None) -> Floats:
+        """K[i, j] v in float64, for all samples i by default; in tiles of bounded size, the same bits for any number of threads."""
         expansion = self.expansion(j, v)
-        f = np.empty(self.n)
-        for at, rows in self.pieces():
+        f = np.empty(self.n if i is None else len(i))
+        for at, rows in self.pieces(i):
             f[at] = expansion(rows, n_threads, np.float64)[0, 0]
         return f
 
@@ -198,14 +198,15 @@ class Problem:
         """x ↦ Σ_j v_j k(x, x_j)."""
         return Expansion(self.kernel, self.kernel.reference(self.X, self.row(j)), v[np.newaxis])
 
-    def pieces(self) -> Iterator[tuple[slice, Matrix]]:
-        """The samples' rows, with their numbers: X itself, or copies of so many at a time."""
-        if self.rows is None:
+    def pieces(self, i: Indices | None = None) -> Iterator[tuple[slice, Matrix]]:
+        """The rows of all samples, or of samples i, with their places: X itself, or copies of so many at a time."""
+        chosen = self.rows if i is None else self.row(i)
+        if chosen is None:
             yield slice(None), self.X
             return
-        for start in range(0, self.n, PIECE_ROWS):
-            at = slice(start, min(start + PIECE_ROWS, self.n))
-            yield at, self.X[self.rows[at]]
+        for start in range(0, len(chosen), PIECE_ROWS):
+            at = slice(start, min(start + PIECE_ROWS, len(chosen)))
+            yield at, self.X[chosen[at]]
 
     def row(self, i: Indices) -> Indices:
         """The rows of X that hold samples i."""

@@ -286,11 +286,13 @@ class SMO(Solver):
         active.g += state.problem.bias.scale**2 * float(moves.sum())
 
     def _be_exact(self, state: State, tol: float) -> None:
-        """Go on in float64, from the exact gradient."""
+        """Go on in float64, from the exact gradient of the active samples."""
         state.is_exact, state.columns = True, None
-        beta = self.finish(state, tol).beta
-        scores = state.problem.decision(state.problem.combine(beta), self.n_threads)
-        self._begin_again(state, beta, scores)
+        problem, active, beta = state.problem, state.active, self.finish(state, tol).beta
+        used = np.flatnonzero(beta)
+        scores = problem.gram_times(used, beta[used], self.n_threads, active.samples)
+        active.beta = beta[active.samples]
+        active.g = scores + problem.bias.scale**2 * float(beta.sum()) + active.delta * active.beta - active.y
 
     def _without_progress(self, state: State, tol: float) -> Progress:
         """float32 gives way to float64, that to another solver, and that to an honest end."""
