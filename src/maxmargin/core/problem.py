@@ -187,7 +187,7 @@ class Problem:
         return np.asarray(self.kernel.between(self.X, self.row(i), self.row(j), dtype=np.float64), dtype=np.float64)
 
     def gram_times(self, j: Indices, v: Floats, n_threads: int = 1, i: Indices | None = None) -> Floats:
-        """K[i, j] v in float64, by default for all samples i; in tiles of bounded size, the same bits for any number of threads."""
+        """K[i, j] v in float64, by default for all samples i; in small tiles, the same bits on any number of threads."""
         expansion = self.expansion(j, v)
         f = np.empty(self.n if i is None else len(i))
         for at, rows in self.pieces(i):
