@@ -57,8 +57,9 @@ class Sums:
 
 
 class Scratch:
-    """Arrays that are used again in each round: a worker of Dask's gives freed memory back at once, and each of its pages that is
-    touched anew costs microseconds.
+    """Arrays that are used again in each round.
+
+    A worker of Dask's gives freed memory back at once, and each of its pages that is touched anew costs microseconds.
 
     Examples
     --------

@@ -57,10 +57,12 @@ def along_the_face(state: State, n_threads: int) -> Iterator[None]:
     """One step on the face, in pieces of a second or less; β and g change with the last of them, if the dual rises."""
     active, at = state.active, free_samples(state)
     state.let_go()
-    yield from (face := Face(state, at, n_threads)).prepare(state.gap < FACTORED_BELOW)
+    face = Face(state, at, n_threads)
+    yield
+    if state.gap < FACTORED_BELOW:
+        yield from face.square.factor()
     yield from face.turns()
-    before, g_before = active.beta[at], active.g.copy()
-    moves = face.beta - before
+    g_before, moves = active.g.copy(), face.beta - active.beta[at]
     moved = np.flatnonzero(moves)
     who, moves = at[moved], moves[moved]
     assert state.columns is not None
@@ -69,8 +71,7 @@ def along_the_face(state: State, n_threads: int) -> Iterator[None]:
     active.g += state.problem.bias.scale**2 * float(moves.sum())
     gain = -0.5 * float(moves @ (g_before[who] + active.g[who]))
     if gain > 0.0:
-        active.beta[who] += moves
-        active.beta[at] = np.clip(active.beta[at], active.lo[at], active.hi[at])
+        active.beta[at] = face.beta
         state.dual += gain
     else:
         active.g = g_before
@@ -93,11 +94,6 @@ class Face:
         self.lo, self.hi = active.lo[at], active.hi[at]
         self.has_sum = problem.bias.is_free
         self.may_move: Any = np.ones(len(at), dtype=np.bool_)
-
-    def prepare(self, is_near: bool) -> Iterator[None]:
-        """Factor the equations where the solution is near."""
-        if is_near:
-            yield from self.square.factor()
 
     def turns(self) -> Iterator[None]:
         """Turn after turn, as long as they gain something worth while."""
