@@ -134,7 +134,7 @@ def test_more_data_than_memory_stream_through_the_workers(tmp_path):
     assert one.dual <= model.certificate_.primal * (1 + 1e-9)
 
 
-def test_ctrl_c_keeps_the_best_model_so_far(client, monkeypatch):
+def test_ctrl_c_keeps_the_best_model_so_far(client, hears_ctrl_c, monkeypatch):
     X, y = wide(n=3000)
     model = LinearSVC(C=100.0, tol=1e-12, n_blocks=2)
     rounds, ask = [], Cluster.ask

@@ -162,7 +162,7 @@ def test_hard_wide_problems_are_handed_over_to_newton_steps():
     assert model.certificate_.primal == pytest.approx(primal, rel=1e-10)
 
 
-def test_ctrl_c_between_two_rounds_keeps_the_best_model_so_far(monkeypatch):
+def test_ctrl_c_between_two_rounds_keeps_the_best_model_so_far(hears_ctrl_c, monkeypatch):
     from maxmargin.distributed import run as driver
 
     looks, look = [], driver._look

@@ -2,7 +2,6 @@
 
 import math
 import os
-import signal
 import subprocess
 import time
 from dataclasses import dataclass, field, replace
@@ -223,7 +222,7 @@ def test_an_interruption_after_the_goal_was_reached_is_no_interruption():
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal from a shell")
-def test_ctrl_c_inside_the_interior_point_gives_back_a_certified_model(capfd):
+def test_ctrl_c_inside_the_interior_point_gives_back_a_certified_model(capfd, hears_ctrl_c):
     rng = np.random.default_rng(0)
     p = Problem(rng.standard_normal((700, 20)), signs("+-" * 350), np.ones(700), kernel=RBF(gamma=0.1))
     senders = []
@@ -240,14 +239,12 @@ def test_ctrl_c_inside_the_interior_point_gives_back_a_certified_model(capfd):
     def run_and_interrupt(program, clock):
         return run_clarabel(program, Interrupting(Budget()))
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with mock.patch.object(interior_point, "run_clarabel", run_and_interrupt):
             solution = solve(p, InteriorPoint(), tol=1e-8)
     finally:
         for sender in senders:
             sender.wait()
-        signal.signal(signal.SIGINT, before)
     assert solution.status is Status.INTERRUPTED
     assert solution.certificate == certify(p, solution)
     assert capfd.readouterr() == ("", "")
