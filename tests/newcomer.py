@@ -241,6 +241,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Play a newcomer.")
     parser.add_argument("--checks", action="store_true", help="follow README's line for the checks, too")
     with_checks = parser.parse_args().checks
+    # A background job is born deaf to Ctrl-C, and so are its children.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         one = Newcomer(folder)
