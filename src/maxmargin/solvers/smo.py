@@ -291,7 +291,7 @@ class SMO(Solver):
         problem, active, beta = state.problem, state.active, self.finish(state, tol).beta
         used = np.flatnonzero(beta)
         scores = problem.gram_times(used, beta[used], self.n_threads, active.samples)
-        active.beta = beta[active.samples]
+        state.everybody.beta, active.beta = beta.copy(), beta[active.samples]
         active.g = scores + problem.bias.scale**2 * float(beta.sum()) + active.delta * active.beta - active.y
 
     def _without_progress(self, state: State, tol: float) -> Progress:
