@@ -78,6 +78,16 @@ def test_the_bound_of_float32_holds_and_is_not_idle(gamma, shift):
     assert bound.max() <= 2e-4 * np.abs(A).sum()
 
 
+def test_few_values_are_summed_by_a_loop_and_agree_with_tiles(monkeypatch):
+    few, rows = Expansion(RBF(0.3), Z[:100], A[:1, :100]), NEW[:200]
+    assert few.few(rows) is not None
+    assert few.few(np.tile(rows, (20, 1))) is None
+    assert Expansion(RBF(0.3), Z[:100], A[:, :100]).few(rows) is None
+    found = few(rows)
+    monkeypatch.setattr("maxmargin.kernels.expansion.FEW_VALUES", 0)
+    np.testing.assert_allclose(found, few(rows), rtol=1e-11, atol=1e-11)
+
+
 def test_float32_rows_stay_within_the_stated_error():
     x, z = NEW.astype(np.float32), Z.astype(np.float32)
     for kernel in (RBF(0.3), Polynomial(3, 0.2, 1.0)):
@@ -124,6 +134,7 @@ def test_samples_whose_sign_float32_leaves_open_are_done_again(monkeypatch):
     model = SVC(tol=1e-12).fit(x, [0, 1])
     asked = []
     decisions = SVC._decisions
+    monkeypatch.setattr("maxmargin.kernels.expansion.FEW_VALUES", 0)  # so few rows would be done in float64 at once
     monkeypatch.setattr(
         SVC, "_decisions", lambda self, X, dtype=None: asked.append(X.tolist()) or decisions(self, X, dtype)
     )

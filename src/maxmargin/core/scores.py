@@ -22,15 +22,16 @@ from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
 from maxmargin.kernels import Expansion
+from maxmargin.kernels.tiles import row_width
 from maxmargin.typing import Flags, Floats
 
-MANY_VALUES = 1e7
-"""Kernel values up to which float64 costs nothing worth mentioning."""
+MUCH_WORK, VALUE_WORK = 2e8, 16.0
+"""Numbers to multiply up to which float64 costs nothing worth mentioning; a kernel value costs as many beside its features."""
 
 CONFIDENCE = 8.0
 """λ above: one sum in 10¹³ may err by more."""
 
-TRIED, SAFETY = 256, 10.0
+TRIED, SAFETY = 64, 10.0
 """So many samples, evenly spaced, show how large the errors are; others are granted so many times the largest."""
 
 LEAST_SHARE = 1e-3
@@ -53,8 +54,8 @@ def scores(problem: Problem, candidate: Candidate, n_threads: int = 1) -> Scores
     Cost: O(nnz), or n × (support vectors) kernel values. The same bits for any number of threads.
     """
     used = np.flatnonzero(candidate.w)
-    is_large = not problem.is_linear and problem.n * len(used) > MANY_VALUES
-    if not is_large or not isinstance(problem.loss, Hinge) or problem.is_hard:
+    work = problem.n * len(used) * (row_width(problem.X) + VALUE_WORK)
+    if problem.is_linear or work <= MUCH_WORK or not isinstance(problem.loss, Hinge) or problem.is_hard:
         return Scores(problem.decision(candidate.w, n_threads))
     expansion = problem.expansion(used, candidate.w[used])
     if not expansion.has_bound:

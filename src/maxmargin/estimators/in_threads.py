@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from maxmargin.solvers import Budget
-from maxmargin.threads import short_turns
+from maxmargin.threads import one_blas_thread, short_turns
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ def in_threads(train: Callable[[int, Budget], T], n_problems: int, budget: Budge
             seconds = max(seconds - (time.perf_counter() - start), 0.0) / turns
         return train(k, replace(budget, seconds=seconds, stop=stop.is_set))
 
-    with short_turns(), ThreadPoolExecutor(n_threads) as pool:
+    with short_turns(), one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
         futures = [pool.submit(share, k) for k in range(n_problems)]
         try:
             wait(futures)

@@ -96,6 +96,8 @@ class KernelPredictor(Classifier):
             return np.asarray(self._shaped(self._decisions(X)).argmax(axis=1), dtype=np.intp)
         if self._expansion is None or not self._expansion.has_bound:
             return vote(self._decisions(X), n_classes).winner
+        if (few := self._expansion.few(X)) is not None:
+            return vote(pair_sums(few, n_classes) + self.intercept_[:, np.newaxis], n_classes).winner
         rough = self._expansion.rough(X, usable_threads(self.n_jobs))
         decisions = pair_sums(rough.sums, n_classes) + self.intercept_[:, np.newaxis]
         winner, is_certain = vote(decisions, n_classes, pair_errors(rough.relative * rough.sizes, n_classes))

@@ -211,6 +211,10 @@ class Kernel(ABC):
         """Return what a compiled loop needs to make single rows against a right side, padded to so many; None without one."""
         return None
 
+    def few_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> Floats | None:
+        """Return Σ_j weights_j k(x, z_j) in float64 by one compiled loop; None where there is none, or tiles are faster."""
+        return None
+
     def _float32_error(self, left: Any, right: Any) -> Floats | None:
         """Return a bound of the relative error of float32 values for each row of the left side; None where there is none."""
         return None

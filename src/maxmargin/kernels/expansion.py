@@ -1,6 +1,7 @@
 """Sums of kernel values against fixed rows: what a fitted model computes for each new sample."""
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,9 @@ FEWEST_ROWS = 16
 FEWEST_SHARED = 64
 # Rows that are worth a thread.
 
+FEW_VALUES = 1 << 18
+# Up to so many the kernel may sum by itself: setting tiles up would cost more than their values.
+
 FEWEST_VALUES = 1 << 17
 # Kernel values that are worth a second thread.
 
@@ -45,7 +49,7 @@ SMALLEST32 = 1e-37
 MAX_BOUND = 0.01
 # Relative errors of float32 beyond it are of no use.
 
-SHIFT_ROWS = 1024
+SHIFT_ROWS = 256
 # So many rows, evenly spaced, tell the kernel where the data are.
 
 
@@ -111,13 +115,16 @@ class Expansion:
         counts = [self.Z.shape[0]] if groups is None else groups
         self.ends: Indices = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
         self.is_dense = not is_sparse(self.Z) or (kernel.sees_values_only and _is_better_dense(self.Z))
-        every = -(-self.Z.shape[0] // SHIFT_ROWS) or 1
-        sample = _dense(self.Z[::every]) if self.is_dense else self.Z
-        self.shared = kernel.shared_by(sample)
         self._cached: dict[np.dtype[Any], list[Tile]] = {}
 
+    @cached_property
+    def shared(self) -> Any:
+        """What all tiles share."""
+        every = -(-self.Z.shape[0] // SHIFT_ROWS) or 1
+        return self.kernel.shared_by(_dense(self.Z[::every]) if self.is_dense else self.Z)
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cached": {}}
+        return {name: value for name, value in self.__dict__.items() if name != "shared"} | {"_cached": {}}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Expansion) or (self.kernel, self.Z.shape) != (other.kernel, other.Z.shape):
@@ -139,6 +146,13 @@ class Expansion:
             dtype = FLOAT32 if is_single else FLOAT64
         return self._evaluate(X, n_threads, np.dtype(dtype), is_rough=False)
 
+    def few(self, X: Matrix) -> Floats | None:
+        """Return F in float64 where the values are so few that a loop of the kernel's own is faster than tiles, else None."""
+        if (len(self.ends), len(self.A)) != (2, 1) or X.shape[0] * self.Z.shape[0] > FEW_VALUES:
+            return None
+        sums = self.kernel.few_sums(X, self.Z, self.A[0])
+        return None if sums is None else sums[np.newaxis, np.newaxis]
+
     def rough(self, X: Matrix, n_threads: int = 1) -> Rough:
         """Return F by float32 arithmetic, with a bound of its errors."""
         both = self._evaluate(X, n_threads, FLOAT32, is_rough=True)
@@ -150,6 +164,8 @@ class Expansion:
         out = np.zeros((len(self.ends) - 1, len(self.A) + 2 * is_rough, X.shape[0]))
         if out.size == 0 or self.Z.shape[0] == 0:
             return out
+        if dtype == FLOAT64 and (few := self.few(X)) is not None:
+            return few
         becomes_dense = self.becomes_dense(X)
         tall = TILE_X * max(1, TILE_COLUMNS // self.Z.shape[0])  # few columns leave room for more rows
         step = rows_that_fit(int(X.shape[1]) if becomes_dense else row_width(X), tall)

@@ -22,8 +22,11 @@ MAX_FLOAT32_ERROR = 1e-5
 MAX_FLOAT32_GAMMA = 1e30
 # Beyond it a product that underflows in float32 (below 1e-45) could matter.
 
-SHIFT_ROWS = 1024
+SHIFT_ROWS = 256
 # The shift only has to be near the data: the mean of so many rows, evenly spaced, is.
+
+NARROW = 32
+# With more features than this, matrix products are faster even for a few rows.
 
 CHUNK_ROWS = 64
 # Rows of a tile between clipping and exp: 64 × 2048 values are still in the fast cache.
@@ -166,6 +169,17 @@ class RBF(Kernel):
             return None
         return CompiledRows.of(math.sqrt(2 * float(self.gamma)), right.rows[:, :-2], right.squares, size)
 
+    def few_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> Floats | None:
+        """Return Σ_j weights_j k(x, z_j) of dense rows with few features, by differences."""
+        if not _is_compiled() or is_sparse(X) or is_sparse(Z) or not 0 < X.shape[1] <= NARROW:
+            return None
+        from maxmargin._loops.rbf_sums import rbf_sums
+
+        out = np.empty(X.shape[0])
+        rbf_sums(_plain(X), _plain(Z), _plain(weights), float(self.gamma), out)
+        require_finite(out, f"A sum of values of {self!r}")
+        return out
+
     def _float32_error(self, left: "Side", right: "Side") -> Floats:
         """The product's sums of d + 2 terms of at most 2γ(‖x‖² + ‖z‖²) in all, its rounded rows, and exp."""
         largest = float(right.squares.max(initial=0.0))
@@ -212,9 +226,18 @@ def _shifted(X: Matrix, shift: Block, dtype: np.dtype[Any]) -> Block:
     return rows
 
 
+def _plain(array: Any) -> Floats:
+    """Return a float64 array of the one layout that loops are compiled for: contiguous and writable."""
+    return np.require(array, FLOAT64, ["C", "W", "A"])
+
+
+def _is_compiled() -> bool:
+    return os.environ.get("MAXMARGIN_JIT", "1") != "0"
+
+
 def _exp(values: Block) -> None:
     """Replace exponents by exp(min(values, 0)), some rows at a time."""
-    if os.environ.get("MAXMARGIN_JIT", "1") != "0":
+    if _is_compiled():
         from maxmargin._loops.exponential import exp32, exp64
 
         compiled = exp32 if values.dtype == FLOAT32 else exp64

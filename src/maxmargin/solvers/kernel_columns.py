@@ -23,7 +23,7 @@ from maxmargin.typing import Block, Floats, Indices, Matrix
 TILE_ROWS, TILE_COLUMNS = 512, 1024
 """One tile: its rows and columns at most."""
 
-SHIFT_ROWS = 1024
+SHIFT_ROWS = 256
 """So many rows, evenly spaced, tell the kernel where the data are."""
 
 DENSE_BYTES = 2**27
