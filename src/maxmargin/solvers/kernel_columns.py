@@ -122,10 +122,11 @@ class KernelColumns:
         self.kernel.block(self.X[rows], self.kernel.reference(self.X, columns), tile, dtype=self.dtype)
 
     def _left(self, some: Indices) -> Any:
-        if self.kernel.sees_values_only:
-            return self.kernel.turned(self.kernel.part(self.right, some))
-        rows = self.X[self._row(self.active[some])]
-        return self.kernel.side(rows, self.dtype, self.shared, is_right=False)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            if self.kernel.sees_values_only:
+                return self.kernel.turned(self.kernel.part(self.right, some))
+            rows = self.X[self._row(self.active[some])]
+            return self.kernel.side(rows, self.dtype, self.shared, is_right=False)
 
     def _share(self, starts: range, work: Callable[[int, int], None]) -> None:
         """Do the work of all starts, every n_threads-th on the same thread."""

@@ -36,6 +36,7 @@ from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.row_cache import RowCache
 from maxmargin.solvers.smo_pace import goes_along, look_back
 from maxmargin.solvers.smo_state import Active, State, climbs, estimate, shrink, working_size
+from maxmargin.solvers.whole_problem import is_suitable, solve_at_once
 from maxmargin.solvers.working_kernel import WorkingKernel, padded
 from maxmargin.solvers.working_set import FEW, SIZE, bytes_for_rows, choose
 from maxmargin.threads import together
@@ -122,13 +123,16 @@ class SMO(Solver):
         if state.successor is not None:
             return state.successor.step(tol, clock)
         with deferred_interrupt():
-            if state.columns is None:
-                self._prepare(state, tol)
-            if goes_along(state):
-                return Progress.without_claim(state.gap, tol)
-            self._round(state, tol)
-            state.rounds += 1
-            estimate(state)
+            rounds = self._at_once(state, tol, clock)
+            if not rounds:
+                if state.columns is None:
+                    self._prepare(state, tol)
+                if goes_along(state):
+                    return Progress.without_claim(state.gap, tol)
+                self._round(state, tol)
+                rounds = 1
+                estimate(state)
+            state.rounds += rounds
             if state.gap < 0.9 * state.least_gap or climbs(state):
                 state.least_gap, state.last_progress = min(state.gap, state.least_gap), state.rounds
                 state.last_dual = state.dual
@@ -139,10 +143,10 @@ class SMO(Solver):
                 self._be_exact(state, tol)
                 return Progress.without_claim(state.gap, tol)
             if state.gap <= tol * CLAIM * 0.5 ** min(state.claims, 3):
-                return Progress(min(state.gap, tol))
+                return Progress(min(state.gap, tol), rounds)
             if self.shrinking and state.rounds - state.last_shrink >= SHRINK_EVERY and state.gap < SHRINK_BELOW:
                 shrink(state)
-            return Progress.without_claim(state.gap, tol)
+            return Progress.without_claim(state.gap, tol, rounds)
 
     def finish(self, state: State, tol: float) -> Candidate:
         """The present β with its bias; the last digits where the problem is small."""
@@ -170,6 +174,12 @@ class SMO(Solver):
         if state.claims > 1 and not state.is_exact:
             state.is_exact, state.columns = True, None
         self._begin_again(state, state.judged.beta, scores)
+
+    def _at_once(self, state: State, tol: float, clock: Clock) -> int:
+        """The first rounds of a small problem, by one call; 0 where there are none."""
+        if state.rounds or state.active.beta.any() or not is_suitable(state.problem, tol):
+            return 0
+        return solve_at_once(state, CLAIM * tol, WHOLE_SHARE, clock.rounds_left)
 
     def _begin_again(self, state: State, beta: Floats, scores: Floats) -> None:
         """Look at all samples, and leave out who sits clearly on a bound."""
