@@ -10,6 +10,7 @@ which of the two it is.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -130,7 +131,7 @@ class Problem:
         """Whether a vector of the feature space is the d weights themselves."""
         return isinstance(self.kernel, Linear)
 
-    @property
+    @cached_property
     def is_hard(self) -> bool:
         """Whether no sample may lie inside the margin (infinite costs)."""
         return bool(np.isinf(self.cost).any())
@@ -146,7 +147,7 @@ class Problem:
         """The samples that count: those with a positive cost."""
         return np.flatnonzero(self.cost > 0)
 
-    @property
+    @cached_property
     def counted(self) -> Indices | slice:
         """The same samples as an index that copies nothing where they are all."""
         return slice(None) if (self.cost > 0).all() else self.present
