@@ -1,4 +1,4 @@
-"""Small problems by one compiled call: the same answers as by rounds, and only where the loop is made for them."""
+"""Small problems with little Python: the same answers as by the usual rounds, and only where the loops are made for them."""
 
 from dataclasses import replace
 
@@ -103,7 +103,7 @@ def test_rounds_are_counted_and_limited():
     assert SMO().step(state, 1e-3, clock).rounds == state.rounds == free.n_iter
 
 
-def test_one_call_is_bounded_however_slow_the_problem_is():
+def test_one_step_is_bounded_however_slow_the_problem_is():
     rng = np.random.default_rng(0)
     p = plain(3000)
     p = replace(p, y=np.where(rng.random(3000) < 0.5, 1.0, -1.0), cost=np.full(3000, 1e6))

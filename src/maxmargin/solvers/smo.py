@@ -176,7 +176,7 @@ class SMO(Solver):
         self._begin_again(state, state.judged.beta, scores)
 
     def _at_once(self, state: State, tol: float, clock: Clock) -> int:
-        """The first rounds of a small problem, by one call; 0 where there are none."""
+        """The first rounds of a small problem, at once; 0 where there are none."""
         if state.rounds or state.active.beta.any() or not is_suitable(state.problem, tol):
             return 0
         return solve_at_once(state, CLAIM * tol, WHOLE_SHARE, clock.rounds_left)

@@ -1,7 +1,7 @@
 """The state of SMO between its rounds: who is looked at, what is known of the gap, whom to leave out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -37,7 +37,9 @@ class Active:
     g: Floats
 
     def restrict(self, kept: Indices) -> "Active":
-        """Only these of them."""
+        """Only these of them; what does not change is not copied where they are all."""
+        if len(kept) == len(self.samples):
+            return replace(self, beta=self.beta.copy(), g=self.g.copy())
         return Active(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
 
 

@@ -1,19 +1,20 @@
-"""Small problems by one compiled call, whose rounds need no Python: most pairs of many classes end there."""
+"""Small problems, with little Python around the compiled loops: most pairs of many classes end here."""
 
 import numpy as np
 
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
 from maxmargin.kernels import RBF
+from maxmargin.kernels.compiled import CompiledRows
 from maxmargin.kernels.rbf import MAX_FLOAT32_ERROR, MAX_FLOAT32_GAMMA
 from maxmargin.kernels.tiles import EPS32, is_sparse
 from maxmargin.solvers import working_set
 from maxmargin.solvers.kernel_columns import NARROW, ROUGH
 from maxmargin.solvers.smo_state import State
-from maxmargin.solvers.working_kernel import INNER_WORK, padded
+from maxmargin.solvers.working_kernel import WorkingKernel, padded
 
-MOST_ROUNDS = 8
-"""More than a few are for those who look at the whole problem again."""
+MOST_ROUNDS = 4
+"""Slower problems are for those who leave samples out, and who hear the clock in between."""
 
 
 def is_suitable(problem: Problem, tol: float) -> bool:
@@ -35,34 +36,41 @@ def is_suitable(problem: Problem, tol: float) -> bool:
 
 
 def solve_at_once(state: State, goal: float, share: float, max_rounds: float) -> int:
-    """Begin at β = 0 and go as far as one call goes, until the gap is at most `goal`; how many rounds that were.
+    """Begin at β = 0 and make up to a few rounds, until the gap is at most `goal`; how many they were.
 
-    Pairs move until their violation is this share of what it was. 0 rounds: float32 is too coarse for the data.
+    Pairs move until their violation is this share of what it was, or what the gap asks for. 0: float32 is too coarse.
     """
-    from maxmargin._loops.whole_problem import DUAL, GAP, N_REPORTED, ROUNDS, B, solve_whole
+    from maxmargin._loops.smo import add_rows
+    from maxmargin._loops.whole_problem import look
 
-    problem, active = state.problem, state.active
-    size = padded(problem.n)
-    beta, g, report = np.zeros(size), np.empty(problem.n), np.empty(N_REPORTED)
-    solve_whole(
-        problem.X,
-        np.arange(problem.n) if problem.rows is None else problem.rows,
-        float(problem.kernel.gamma),  # type: ignore[attr-defined]
-        problem.y,
-        problem.cost,
-        problem.bias.is_free,
-        goal,
-        MAX_FLOAT32_ERROR / EPS32,
-        max(2, working_set.bytes_for_rows(problem.n, state.max_bytes // 4) // (4 * size)),
-        int(INNER_WORK / size),
-        int(min(MOST_ROUNDS, max_rounds)),
-        share,
-        beta,
-        g,
-        report,
-    )
-    rounds = int(report[ROUNDS])
-    if rounds:
-        active.beta, active.g = beta[: problem.n], g
-        state.b, state.gap, state.dual = float(report[B]), float(report[GAP]), float(report[DUAL])
+    source = _rows_of(state.problem)
+    if source is None:
+        return 0
+    problem, active, least, rounds = state.problem, state.active, np.inf, 0
+    is_free, room = problem.bias.is_free, working_set.bytes_for_rows(problem.n, state.max_bytes // 4)
+    kernel = WorkingKernel.by_rows(source, active.delta, 0.0, room)
+    while rounds < min(MOST_ROUNDS, max_rounds):
+        rounds += 1
+        beta = kernel.solve(active.beta, active.lo, active.hi, active.g, is_free, share)
+        moves = beta - active.beta
+        moved = np.flatnonzero(moves)
+        add_rows(kernel.K, kernel.slot[moved], moves[moved], active.g, 0, problem.n)
+        active.beta = beta
+        state.b, missing, state.dual = look(active.g, problem.y, beta, problem.cost, is_free)
+        state.gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
+        if state.gap <= goal or state.gap > 0.9 * least or kernel.is_full:
+            break
+        least, share = state.gap, max(share, 0.5 * goal / state.gap)
     return rounds
+
+
+def _rows_of(problem: Problem) -> CompiledRows | None:
+    """What makes rows of K in float32; None where it is too coarse."""
+    from maxmargin._loops.whole_problem import prepare
+
+    size = padded(problem.n)
+    T = np.zeros((-(-problem.X.shape[1] // 4) * 4, size), dtype=np.float32)
+    squares = np.zeros(size, dtype=np.float32)
+    rows = np.arange(problem.n) if problem.rows is None else problem.rows
+    largest = prepare(problem.X, rows, float(problem.kernel.gamma), T, squares)  # type: ignore[attr-defined]
+    return CompiledRows(T, squares) if largest <= MAX_FLOAT32_ERROR / EPS32 else None
