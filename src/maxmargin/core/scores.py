@@ -11,7 +11,8 @@ others: some 1e-8 of them, up to 1e-5 for large costs or data far from the origi
 The bound. f = Σ_j β_j k_j in float32 errs by Σ_j β_j k_j η_j with |η_j| ≤ η (see `Expansion`). Rounding errors of different terms
 are independent, so that by Hoeffding's inequality the sum exceeds λη(Σ β_j² k_j²)^½ ≤ λη(max|β| Σ|β_j| k_j)^½ with probability
 2 exp(−λ²/2); λ = 8. η is a worst case, and errors are about a hundredth of that. So some samples are computed both ways, and
-the bound of all is lowered to ten times the largest share of it that was seen among them.
+whose residual is open is decided by ten times the largest share of the bound that was seen among them. (A sample that this
+leaves in float32 wrongly changes the gap by its cost times an error that is larger than ten times those seen, no more.)
 """
 
 from typing import NamedTuple
@@ -61,19 +62,18 @@ def scores(problem: Problem, candidate: Candidate, n_threads: int = 1) -> Scores
     if not expansion.has_bound:
         return Scores(problem.decision(candidate.w, n_threads))
     largest = float(np.abs(candidate.w).max())
-    f, error = np.empty(problem.n), np.empty(problem.n)
+    f, bound = np.empty(problem.n), np.empty(problem.n)
     for at, rows in problem.pieces():
         rough = expansion.rough(rows, n_threads)
         f[at] = rough.sums[0, 0]
-        error[at] = CONFIDENCE * rough.relative[0] * np.sqrt(largest * rough.sizes[0])
-    error *= _share_seen(problem, expansion, f, error, n_threads)
-    again = _open_samples(problem, candidate, f, error)
+        bound[at] = CONFIDENCE * rough.relative[0] * np.sqrt(largest * rough.sizes[0])
+    again = _open_samples(problem, candidate, f, bound * _share_seen(problem, expansion, f, bound, n_threads))
     if 2 * np.count_nonzero(again) > problem.n:
         return Scores(problem.decision(candidate.w, n_threads))
     for at, rows in problem.pieces():
         here = np.flatnonzero(again[at])
         f[np.arange(problem.n)[at][here]] = expansion(rows[here], n_threads, np.float64)[0, 0]
-    return Scores(f, float(error[~again].max(initial=0.0)))
+    return Scores(f, float(bound[~again].max(initial=0.0)))
 
 
 def _share_seen(problem: Problem, expansion: Expansion, f: Floats, bound: Floats, n_threads: int) -> float:

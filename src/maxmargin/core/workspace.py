@@ -13,8 +13,8 @@ DEFAULT_BYTES = 2**30
 class Workspace:
     """Owner of the kernel rows of one data set, within `max_bytes` of memory (1 GiB by default).
 
-    One-vs-one pairs, leave-one-out, paths and warm starts are given the same workspace, so that a kernel row is computed
-    once. It fits every `Problem` on the same X, rows and kernel.
+    Whoever solves several problems on the same samples (leave-one-out, paths, warm starts) gives them the same workspace, so that
+    a kernel row is computed once. It fits every `Problem` on the same X, rows and kernel.
     """
 
     def __init__(self, problem: Problem, max_bytes: int = DEFAULT_BYTES) -> None:
