@@ -25,7 +25,7 @@ MAX_FLOAT32_GAMMA = 1e30
 SHIFT_ROWS = 256
 # The shift only has to be near the data: the mean of so many rows, evenly spaced, is.
 
-NARROW = 32
+FEW_FEATURES = 32
 # With more features than this, matrix products are faster even for a few rows.
 
 CHUNK_ROWS = 64
@@ -171,7 +171,7 @@ class RBF(Kernel):
 
     def few_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> Floats | None:
         """Return Σ_j weights_j k(x, z_j) of dense rows with few features, by differences."""
-        if not _is_compiled() or is_sparse(X) or is_sparse(Z) or not 0 < X.shape[1] <= NARROW:
+        if not _is_compiled() or is_sparse(X) or is_sparse(Z) or not 0 < X.shape[1] <= FEW_FEATURES:
             return None
         from maxmargin._loops.rbf_sums import rbf_sums
 
