@@ -19,7 +19,7 @@ from benchmarks.options import Options, select
 from benchmarks.timing import timed, timed_fit
 from maxmargin import SVC
 
-SETS = ("a9a", "mnist_parity", "covtype_20k")
+SETS = ("a9a", "mnist_parity", "covtype_20k", "letter", "mnist_digits")
 CACHES = (100, 400, 1600)
 WORK_MB = 50
 """What SVC's docstring allows for tiles and vectors."""

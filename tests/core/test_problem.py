@@ -167,3 +167,15 @@ def test_biases_show_themselves():
     assert Bias.free().is_free
     assert not Bias.none().is_free
     assert not Bias.penalized().is_free
+
+
+@pytest.mark.parametrize("i", [None, np.arange(1, 2000, 3)], ids=["all", "some"])
+def test_rows_are_copied_in_pieces_of_bounded_size(i):
+    X = np.arange(2500.0 * 1000).reshape(2500, 1000)
+    chosen = np.arange(2499, 499, -1)
+    p = Problem(X, np.where(chosen % 2, 1.0, -1.0), np.ones(2000), rows=chosen)
+    pieces = list(p.pieces(i))
+    assert max(rows.nbytes for _, rows in pieces) <= 8 * 2**20
+    whole = np.concatenate([rows for _, rows in pieces])
+    assert np.array_equal(whole, X[chosen if i is None else chosen[i]])
+    assert [at.start for at, _ in pieces] == np.cumsum([0, *(len(rows) for _, rows in pieces)])[:-1].tolist()

@@ -19,10 +19,11 @@ from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.penalties import L1, L2, Penalty
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
+from maxmargin.kernels.tiles import row_width, rows_that_fit
 from maxmargin.typing import Floats, Indices, Matrix
 
 PIECE_ROWS = 8192
-"""Rows that are copied at a time where the samples are some of X."""
+"""Rows that are copied at a time where the samples are some of X; fewer where they are wide."""
 
 
 @dataclass(frozen=True)
@@ -205,8 +206,9 @@ class Problem:
         if chosen is None:
             yield slice(None), self.X
             return
-        for start in range(0, len(chosen), PIECE_ROWS):
-            at = slice(start, min(start + PIECE_ROWS, len(chosen)))
+        step = rows_that_fit(row_width(self.X), PIECE_ROWS)
+        for start in range(0, len(chosen), step):
+            at = slice(start, min(start + step, len(chosen)))
             yield at, self.X[chosen[at]]
 
     def row(self, i: Indices) -> Indices:
