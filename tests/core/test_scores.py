@@ -53,7 +53,9 @@ def looked_at(p, found):
 
     def look(problem, candidate, f, error):
         again = original(problem, candidate, f, error)
-        seen.append((float((np.abs(f - problem.decision(candidate.w)) / error).max()), again.mean()))
+        errors = np.abs(f - problem.decision(candidate.w))
+        seen.append((float((errors[error > 0] / error[error > 0]).max(initial=0.0)), again.mean()))
+        np.testing.assert_allclose(errors[error == 0], 0.0, atol=1e-9)
         return again
 
     original = module._open_samples
@@ -73,3 +75,18 @@ def test_few_samples_of_a_large_fit_need_float64():
 def test_errors_of_all_samples_are_far_below_the_bound_that_some_of_them_set(seed, cost):
     ratio, _ = looked_at(*solved(np.random.default_rng(seed), 2500, cost, 1e-2, Bias.free()))
     assert ratio < 0.5
+
+
+@pytest.mark.parametrize("far", [3.0, 6.0, 12.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_outliers_that_none_of_those_was_like_keep_within_the_bound(seed, far):
+    """12 times as far out float32 is too coarse for their tiles, which float64 then makes: no error, no bound."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((4000, 6)) * np.where(rng.random((4000, 1)) < 0.01, far, 1.0)
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0) * rng.choice([-1.0, 1.0], 4000, p=[0.1, 0.9])
+    p = Problem(X, y, np.full(4000, 10.0), kernel=RBF(0.1))
+    found = solve(p, SMO())
+    ratio, _ = looked_at(p, found)
+    assert ratio < 0.5
+    with mock.patch.object(module, "MUCH_WORK", 0):
+        assert certify(p, found).gap == pytest.approx(certify(p, found, p.decision(found.w)).gap, rel=1e-9)

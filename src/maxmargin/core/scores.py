@@ -11,8 +11,8 @@ others: some 1e-8 of them, up to 1e-5 for large costs or data far from the origi
 The bound. f = Σ_j β_j k_j in float32 errs by Σ_j β_j k_j η_j with |η_j| ≤ η (see `Expansion`). Rounding errors of different terms
 are independent, so that by Hoeffding's inequality the sum exceeds λη(Σ β_j² k_j²)^½ ≤ λη(max|β| Σ|β_j| k_j)^½ with probability
 2 exp(−λ²/2); λ = 8. η is a worst case, and errors are about a hundredth of that. So some samples are computed both ways, and
-whose residual is open is decided by ten times the largest share of the bound that was seen among them. (A sample that this
-leaves in float32 wrongly changes the gap by its cost times an error that is larger than ten times those seen, no more.)
+whose residual is open is decided by twenty times the largest share of the bound that was seen among them. (A sample that this
+leaves in float32 wrongly changes the gap by its cost times an error that is larger than twenty times those seen, no more.)
 """
 
 from typing import NamedTuple
@@ -32,7 +32,7 @@ MUCH_WORK, VALUE_WORK = 2e8, 16.0
 CONFIDENCE = 8.0
 """λ above: one sum in 10¹³ may err by more."""
 
-TRIED, SAFETY = 64, 10.0
+TRIED, SAFETY = 64, 20.0
 """So many samples, evenly spaced, show how large the errors are; others are granted so many times the largest."""
 
 LEAST_SHARE = 1e-3
@@ -79,6 +79,7 @@ def scores(problem: Problem, candidate: Candidate, n_threads: int = 1) -> Scores
 def _share_seen(problem: Problem, expansion: Expansion, f: Floats, bound: Floats, n_threads: int) -> float:
     """The share of the bound that no error is expected to exceed, from those of some samples."""
     tried = np.arange(0, problem.n, -(-problem.n // TRIED))
+    tried = tried[bound[tried] > 0]  # 0 where float32 was too coarse, and float64 is there already
     seen = 0.0
     for at, rows in problem.pieces(tried):
         exact, here = expansion(rows, n_threads, np.float64)[0, 0], tried[at]
