@@ -1,15 +1,8 @@
-"""What a small problem with an RBF kernel and the hinge needs before and after its pairs move, compiled.
-
-Alone each of these takes microseconds; in the interpreter, a pass at a time, they took longer than the moves.
-"""
+"""What a small problem with an RBF kernel needs before its pairs move, compiled: a pass at a time took longer than the moves."""
 
 import numpy as np
 
 from maxmargin._loops.jit import loop
-from maxmargin._loops.quantiles import hinge_residual
-
-HALVINGS = 50
-"""Of the range in which the best bias lies: what is left is rounding."""
 
 SHIFT_ROWS = 256
 """The mean of so many rows, evenly spaced, is near the data."""
@@ -35,38 +28,3 @@ def prepare(X, rows, gamma, T, squares):
         squares[k] = gamma * square
         largest = max(largest, gamma * square)
     return largest
-
-
-@loop
-def reached_at(g, cost, total):
-    """The smallest of the kinks −g such that those up to it cost at least `total`, or the largest: by halving, no sort."""
-    low = high = -g[0]
-    for k in range(g.shape[0]):
-        low, high = min(low, -g[k]), max(high, -g[k])
-    for _ in range(HALVINGS):
-        middle, below = low + 0.5 * (high - low), 0.0
-        for k in range(g.shape[0]):
-            below += cost[k] if -g[k] <= middle else 0.0
-        if below >= total:
-            high = middle
-        else:
-            low = middle
-    return high
-
-
-@loop
-def look(g, y, beta, cost, is_free):
-    """(the best bias, Σ residuals: what is missing to the dual value, the dual value) of β, whose gradient Kβ − y is g."""
-    b = 0.0
-    if is_free:
-        total = everything = 0.0
-        for k in range(g.shape[0]):
-            total += (cost[k] if y[k] > 0.0 else 0.0) - beta[k]
-            everything += cost[k]
-        flat = 1e-12 * everything  # as in `core.bias`: the best biases are an interval, and we take its middle
-        b = 0.5 * (reached_at(g, cost, total - flat) + reached_at(g, cost, total + flat))
-    missing = dual = 0.0
-    for k in range(g.shape[0]):
-        missing += hinge_residual(-y[k] * (g[k] + b), abs(beta[k]), cost[k])
-        dual += 0.5 * beta[k] * (y[k] - g[k])
-    return b, missing, dual

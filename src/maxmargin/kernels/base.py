@@ -23,7 +23,7 @@ from maxmargin.kernels.tiles import (
     rows_that_fit,
     take,
 )
-from maxmargin.typing import Block, Floats, Matrix
+from maxmargin.typing import Block, Floats, Indices, Matrix
 
 
 class Kernel(ABC):
@@ -176,7 +176,6 @@ class Kernel(ABC):
     def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
         """Return k(x, x) for all rows."""
 
-    @final
     def shared_by(self, rows: Matrix) -> Any:
         """Return what all tiles share whose rows are like these; to be handed to `side` and `join`."""
         return self._prepare(rows, rows) if rows.shape[0] else None
@@ -202,10 +201,27 @@ class Kernel(ABC):
         """Return the left side of the rows of a right one."""
         return right
 
+    def ready(self, right: Any) -> Any:
+        """Return a right side with nothing left to prepare: several threads may use it."""
+        return right
+
     def join(self, left: Any, right: Any, out: Block, shared: Any) -> bool:
         """Fill one tile from its prepared sides; False, with nothing claimed, where out.dtype is too coarse for it."""
         self._fill(left, right, out, shared)
         return bool(np.isfinite(out).all())
+
+    def add_values(
+        self, left: Any, right: Any, weights: Block, out: Floats, store: Block, slots: Indices, begin: int
+    ) -> bool:
+        """Add weights @ values to out without a tile, and keep row r in store[slots[r], begin:] where slots[r] ≥ 0.
+
+        False, with nothing done, where that is not possible.
+        """
+        return False
+
+    def sum_values(self, left: Any, right: Any, weights: Block, out: Floats) -> bool:
+        """Add weights @ valuesᵀ to out, of shape (len(weights), rows), without a tile; False where that is not possible."""
+        return False
 
     def compiled(self, right: Any, size: int) -> CompiledRows | None:
         """Return what a compiled loop needs to make single rows against a right side, padded to so many; None without one."""

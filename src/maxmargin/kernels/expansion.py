@@ -43,6 +43,9 @@ FEW_VALUES = 1 << 18
 FEWEST_VALUES = 1 << 17
 # Kernel values that are worth a second thread.
 
+MOST_SUMS = 2
+# Up to so many sums of the same values are made as these are; more by one matrix product.
+
 SMALLEST32 = 1e-37
 # Values below it may vanish in float32.
 
@@ -207,7 +210,8 @@ class Expansion:
         for start in range(0, self.Z.shape[0], step):
             rows = cut(self.Z, start, start + step)
             rows = _dense(rows) if self.is_dense else rows
-            yield Tile(start, start + rows.shape[0], self.kernel.side(rows, dtype, self.shared, is_right=True))
+            side = self.kernel.side(rows, dtype, self.shared, is_right=True)
+            yield Tile(start, start + rows.shape[0], self.kernel.ready(side))
 
     def parts(self, tile: Tile) -> Iterator[tuple[int, int, int]]:
         """(group, start, stop) of the columns of each group that a tile holds."""
@@ -246,13 +250,16 @@ class _Adder:
         kernel, shared, n = self.expansion.kernel, self.expansion.shared, sums.shape[2]
         left = kernel.side(rows, self.dtype, shared, is_right=False)
         total, error = np.zeros((sums.shape[0], len(self._A), n)), np.zeros(n)
+        is_simple = len(total) == 1 and len(self._A) <= MOST_SUMS
         for tile in self.expansion.tiles(self.dtype):
-            values = self._buffer[: n * (tile.stop - tile.start)].reshape(n, -1)
-            if not kernel.join(left, tile.side, values, shared):
+            weights = self._A[:, tile.start : tile.stop]
+            is_done = is_simple and kernel.sum_values(left, tile.side, weights, total[0])
+            values = self._buffer[: 0 if is_done else n * (tile.stop - tile.start)].reshape(n, -1)
+            if not is_done and not kernel.join(left, tile.side, values, shared):
                 return False
             if self.is_rough and (relative := kernel._float32_error(left, tile.side)) is not None:
                 error = np.maximum(error, relative)
-            for g, start, stop in self.expansion.parts(tile):
+            for g, start, stop in () if is_done else self.expansion.parts(tile):
                 total[g] += _times(self._A[:, start:stop], values[:, start - tile.start : stop - tile.start])
         if self.is_rough:
             # their own rounding and exp(error) − 1 for error are the 2 %

@@ -51,10 +51,15 @@ def inner_products(X: Matrix, Z: Matrix, out: Block) -> None:
     else:
         if X.ctypes.data == Z.ctypes.data:
             Z = Z.copy()  # NumPy answers A @ A.T by SYRK, whose last bits are not GEMM's
-        if out.strides[1] == out.itemsize:
-            np.matmul(X, Z.T, out=out)
-        else:
-            out[...] = X @ Z.T  # some versions of NumPy turn the product round for an out in Fortran order: other bits
+        product(X, Z, out)
+
+
+def product(X: Block, Z: Block, out: Block) -> None:
+    """Fill out with X Zᵀ of dense rows: the same bits whatever the layout of out."""
+    if out.strides[1] == out.itemsize:
+        np.matmul(X, Z.T, out=out)
+    else:
+        out[...] = X @ Z.T  # some versions of NumPy turn the product round for an out in Fortran order: other bits
 
 
 def squared_norms(X: Matrix, dtype: np.dtype[Any]) -> Block:

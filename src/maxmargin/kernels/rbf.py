@@ -10,20 +10,14 @@ import numpy as np
 
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.compiled import CompiledRows
-from maxmargin.kernels.inner import inner_products, require_finite, squared_norms
+from maxmargin.kernels.inner import inner_products, product, require_finite, squared_norms
+from maxmargin.kernels.packed import SHIFT_ROWS, Centre, PackedRows, centre_of, float32_error, mean_of, shifted
 from maxmargin.kernels.parameters import check_gamma, resolve_gamma
 from maxmargin.kernels.tiles import EPS32, FLOAT32, FLOAT64, cast, cut, is_sparse, row_width, sum_error
-from maxmargin.typing import Block, Floats, Matrix
-
-MAX_FLOAT32_ERROR = 1e-5
-# float32 is used while ε₃₂ · γ · max‖x − μ‖², the size of the error of the exponent and so of the relative error of k,
-# is below this.
+from maxmargin.typing import Block, Floats, Indices, Matrix
 
 MAX_FLOAT32_GAMMA = 1e30
 # Beyond it a product that underflows in float32 (below 1e-45) could matter.
-
-SHIFT_ROWS = 256
-# The shift only has to be near the data: the mean of so many rows, evenly spaced, is.
 
 FEW_FEATURES = 32
 # With more features than this, matrix products are faster even for a few rows.
@@ -95,13 +89,13 @@ class RBF(Kernel):
         """
         return replace(self, gamma=resolve_gamma(self.gamma, X, sample_weight))
 
-    def _prepare(self, X: Matrix, Z: Matrix) -> Any:
+    def _prepare(self, X: Matrix, Z: Matrix) -> Centre | None:
         """Return the common shift of dense rows, None where a side is sparse."""
-        if is_sparse(X) or is_sparse(Z):
-            return None
-        mean = Z[:: -(-Z.shape[0] // SHIFT_ROWS)].mean(axis=0, dtype=FLOAT64)
-        # of the data's own precision, so that float32 rows minus the shift are float32
-        return mean.astype(np.result_type(X.dtype, Z.dtype, FLOAT32))
+        return None if is_sparse(X) or is_sparse(Z) else Centre(mean_of(Z, np.result_type(X.dtype, Z.dtype)))
+
+    def shared_by(self, rows: Matrix) -> Centre | None:
+        """Return the common shift, and whether zeros are left out."""
+        return None if is_sparse(rows) or not rows.shape[0] else centre_of(rows, float(self.gamma))
 
     @property
     def sees_values_only(self) -> bool:
@@ -114,15 +108,17 @@ class RBF(Kernel):
             self.join(*self._sides(X, Z, FLOAT64, shared), wide, shared)
             out[...] = wide
 
-    def _sides(self, X: Matrix, Z: Matrix, dtype: np.dtype[Any], shift: Any) -> tuple["Side", "Side"]:
-        return self.side(X, dtype, shift, is_right=False), self.side(Z, dtype, shift, is_right=True)
+    def _sides(self, X: Matrix, Z: Matrix, dtype: np.dtype[Any], shared: Any) -> tuple["AnySide", "AnySide"]:
+        return self.side(X, dtype, shared, is_right=False), self.side(Z, dtype, shared, is_right=True)
 
-    def side(self, X: Matrix, dtype: np.dtype[Any], shared: Any, *, is_right: bool) -> "Side":
+    def side(self, X: Matrix, dtype: np.dtype[Any], shared: Any, *, is_right: bool) -> "AnySide":
         """Return the rows, those of a dense side shifted and with the two columns that make one product of it all."""
         gamma = float(self.gamma)
         if shared is None:
             return Side(cast(X, dtype), gamma * squared_norms(X, FLOAT64).astype(FLOAT64, copy=False))
-        rows = _shifted(X, shared, dtype)
+        if shared.is_packed:
+            return PackedRows.of(X, shared, gamma, dtype)
+        rows = shifted(X, shared.shift, dtype, spare=2)
         squares = gamma * np.einsum("ij,ij->i", rows[:, :-2], rows[:, :-2], dtype=FLOAT64)
         if is_right:
             rows[:, -2], rows[:, -1] = 1, -squares
@@ -131,12 +127,22 @@ class RBF(Kernel):
             rows[:, -2], rows[:, -1] = -squares, 1
         return Side(rows, squares)
 
-    def part(self, side: "Side", rows: Any) -> "Side":
+    def part(self, side: "AnySide", rows: Any) -> "AnySide":
         """Return some rows of a side."""
+        if isinstance(side, PackedRows):
+            return side.part(rows)
         return Side(side.rows[rows], side.squares[rows])
 
-    def turned(self, right: "Side") -> "Side":
+    def ready(self, right: "AnySide") -> "AnySide":
+        """Lay the rows out as columns."""
+        if isinstance(right, PackedRows):
+            _ = right.padded
+        return right
+
+    def turned(self, right: "AnySide") -> "AnySide":
         """Return the left side of the rows of a right one."""
+        if isinstance(right, PackedRows):
+            return right.together()
         if is_sparse(right.rows):
             return right
         rows = right.rows.copy()
@@ -144,28 +150,63 @@ class RBF(Kernel):
         rows[:, -2], rows[:, -1] = right.rows[:, -1], 1
         return Side(rows, right.squares)
 
-    def join(self, left: "Side", right: "Side", out: Block, shared: Any) -> bool:
+    def join(self, left: "AnySide", right: "AnySide", out: Block, shared: Any) -> bool:
         """Fill one tile from its prepared sides; False where float32 is too coarse for it."""
-        if out.dtype == FLOAT32 and (float(self.gamma) > MAX_FLOAT32_GAMMA or max(left.error, right.error) > 1):
+        if not self._suits(out.dtype, left, right):
             return False
-        require_finite(left.squares, f"A squared norm for {self!r}")
-        require_finite(right.squares, f"A squared norm for {self!r}")
+        if isinstance(left, PackedRows) and isinstance(right, PackedRows):
+            left.fill(right, out)
+            return True
+        assert isinstance(left, Side)
+        assert isinstance(right, Side)
         if shared is None:
             inner_products(left.rows, right.rows, out)
             out *= 2 * float(self.gamma)
             out -= left.squares[:, np.newaxis]
             out -= right.squares
         else:
-            np.matmul(left.rows, right.rows.T, out=out)
+            product(left.rows, right.rows, out)
         _exp(out)
         return True
 
-    def compiled(self, right: "Side", size: int) -> CompiledRows | None:
+    def add_values(
+        self,
+        left: "AnySide",
+        right: "AnySide",
+        weights: Block,
+        out: Floats,
+        store: Block,
+        slots: Indices,
+        begin: int,
+    ) -> bool:
+        """Add weights @ values by one compiled loop, where zeros are left out."""
+        if isinstance(left, PackedRows) and isinstance(right, PackedRows) and self._suits(weights.dtype, left, right):
+            left.add(right, weights, out, store, slots, begin)
+            return True
+        return False
+
+    def sum_values(self, left: "AnySide", right: "AnySide", weights: Block, out: Floats) -> bool:
+        """Add weights @ valuesᵀ by one compiled loop, where zeros are left out."""
+        if isinstance(left, PackedRows) and isinstance(right, PackedRows) and self._suits(weights.dtype, left, right):
+            left.sums(right, weights, out)
+            return True
+        return False
+
+    def _suits(self, dtype: np.dtype[Any], *sides: "AnySide") -> bool:
+        """Whether a precision is fine enough; an error where a norm is not finite."""
+        if dtype == FLOAT32 and (float(self.gamma) > MAX_FLOAT32_GAMMA or max(side.error for side in sides) > 1):
+            return False
+        for side in sides:
+            require_finite(side.squares, f"A squared norm for {self!r}")
+        return True
+
+    def compiled(self, right: "AnySide", size: int) -> CompiledRows | None:
         """Return √(2γ)(x − μ) as columns and γ‖x − μ‖² of dense rows that suit their precision."""
-        if is_sparse(right.rows) or not np.isfinite(right.squares).all():
+        if not np.isfinite(right.squares).all() or not self._suits(right.dtype, right):
             return None
-        dtype = right.rows.dtype
-        if dtype == FLOAT32 and (float(self.gamma) > MAX_FLOAT32_GAMMA or right.error > 1):
+        if isinstance(right, PackedRows):
+            return right.compiled(size)
+        if is_sparse(right.rows):
             return None
         return CompiledRows.of(math.sqrt(2 * float(self.gamma)), right.rows[:, :-2], right.squares, size)
 
@@ -180,7 +221,7 @@ class RBF(Kernel):
         require_finite(out, f"A sum of values of {self!r}")
         return out
 
-    def _float32_error(self, left: "Side", right: "Side") -> Floats:
+    def _float32_error(self, left: "AnySide", right: "AnySide") -> Floats:
         """The product's sums of d + 2 terms of at most 2γ(‖x‖² + ‖z‖²) in all, its rounded rows, and exp."""
         largest = float(right.squares.max(initial=0.0))
         ulps = (2 * sum_error(right.terms) + 12) * (left.squares + largest) + 8
@@ -191,11 +232,12 @@ class RBF(Kernel):
         return np.ones(X.shape[0], dtype=dtype)
 
     def _relative_error(self, X: Matrix) -> float:
-        shift = self._prepare(X, X)
+        centre = self._prepare(X, X)
         farthest = 0.0
         for start in range(0, X.shape[0], SHIFT_ROWS):
             rows = cut(X, start, start + SHIFT_ROWS)
-            farthest = max(farthest, float(squared_norms(rows if shift is None else rows - shift, FLOAT64).max()))
+            rows = rows if centre is None else rows - centre.shift
+            farthest = max(farthest, float(squared_norms(rows, FLOAT64).max()))
         return float(np.finfo(np.float64).eps) * (1 + float(self.gamma) * farthest)
 
 
@@ -209,8 +251,13 @@ class Side:
     @cached_property
     def error(self) -> float:
         """How many times the error of a float32 exponent is what we allow."""
-        largest = EPS32 * float(self.squares.max(initial=0.0)) / MAX_FLOAT32_ERROR
-        return largest if largest >= 0 else np.inf  # NaN
+        return float32_error(self.squares)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The precision of the rows."""
+        dtype: np.dtype[Any] = self.rows.dtype
+        return dtype
 
     @property
     def terms(self) -> int:
@@ -218,12 +265,7 @@ class Side:
         return row_width(self.rows) // 2 if is_sparse(self.rows) else int(self.rows.shape[1])
 
 
-def _shifted(X: Matrix, shift: Block, dtype: np.dtype[Any]) -> Block:
-    """Return X − shift with room for two more columns."""
-    rows = np.empty((X.shape[0], X.shape[1] + 2), dtype=dtype)
-    # float64 data are shifted in float64 even if the result is float32
-    np.subtract(X, shift, out=rows[:, :-2], dtype=np.result_type(X.dtype, shift.dtype, dtype), casting="same_kind")
-    return rows
+AnySide = Side | PackedRows
 
 
 def _plain(array: Any) -> Floats:

@@ -20,8 +20,8 @@ from maxmargin.solvers.working_set import FEW, WHOLE
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices, Matrix
 
-TILE_ROWS, TILE_COLUMNS = 512, 1024
-"""One tile: its rows and columns at most."""
+TILE_ROWS, TILE_COLUMNS, BLOCK_ROWS = 512, 1024, 128
+"""One tile: its rows and columns at most; the rows of a block that one thread fills at a time."""
 
 SHIFT_ROWS = 256
 """So many rows, evenly spaced, tell the kernel where the data are."""
@@ -80,14 +80,14 @@ class KernelColumns:
             if self.space.size < len(some) * len(others):
                 self.space = np.empty(len(some) * len(others), dtype=self.dtype)
             out = self.space[: len(some) * len(others)].reshape(len(some), len(others))
-        left, right = self._left(some), self.kernel.part(self.right, others)
+        left, right = self._left(some), self.kernel.ready(self.kernel.part(self.right, others))
         self.values += out.size
 
         def fill(start: int, thread: int) -> None:
-            at = slice(start, start + TILE_ROWS)
+            at = slice(start, start + BLOCK_ROWS)
             self._fill(self.kernel.part(left, at), right, out[at], some[at], others)
 
-        self._share(range(0, len(some), TILE_ROWS), fill)
+        self._share(range(0, len(some), BLOCK_ROWS), fill)
         return out
 
     def add(self, some: Indices, weights: Floats, out: Floats, store: Block, slots: Indices) -> None:
@@ -96,15 +96,15 @@ class KernelColumns:
         self.values += len(some) * m
         chunks = [slice(s, s + TILE_ROWS) for s in range(0, len(some), TILE_ROWS)]
         lefts = [self._left(some[at]) for at in chunks]
-        if not self.tiles[0].size:
-            self.tiles = [np.empty(TILE_ROWS * TILE_COLUMNS, dtype=self.dtype) for _ in self.tiles]
 
         def fill(start: int, thread: int) -> None:
             stop = min(start + TILE_COLUMNS, m)
             right, others = self.columns[start // TILE_COLUMNS], np.arange(start, stop)
             for at, left in zip(chunks, lefts, strict=True):
+                if self.kernel.add_values(left, right, scaled[at], out[start:stop], store, slots[at], start):
+                    continue
                 # contiguous, as BLAS wants it
-                tile = self.tiles[thread][: len(some[at]) * (stop - start)].reshape(len(some[at]), -1)
+                tile = self._tile(thread)[: len(some[at]) * (stop - start)].reshape(len(some[at]), -1)
                 self._fill(left, right, tile, some[at], others)
                 out[start:stop] += scaled[at] @ tile
                 kept = np.flatnonzero(slots[at] >= 0)
@@ -112,6 +112,12 @@ class KernelColumns:
                     store[slots[at][kept], start:stop] = tile[kept]
 
         self._share(range(0, m, TILE_COLUMNS), fill)
+
+    def _tile(self, thread: int) -> Block:
+        """A thread's tile, made when first needed."""
+        if not self.tiles[thread].size:
+            self.tiles[thread] = np.empty(TILE_ROWS * TILE_COLUMNS, dtype=self.dtype)
+        return self.tiles[thread]
 
     def _fill(self, left: Any, right: Any, tile: Block, some: Indices, others: Indices) -> None:
         """One tile; by the kernel's own care where this precision is too coarse."""
@@ -129,10 +135,11 @@ class KernelColumns:
             return self.kernel.side(rows, self.dtype, self.shared, is_right=False)
 
     def _share(self, starts: range, work: Callable[[int, int], None]) -> None:
-        """Do the work of all starts, every n_threads-th on the same thread."""
+        """Do the work of all starts: whichever thread is free takes the next."""
+        left = iter(starts)
 
         def part(thread: int) -> None:
-            for start in starts[thread :: self.n_threads]:
+            for start in left:
                 work(start, thread)
 
         together([partial(part, k) for k in range(min(self.n_threads, len(starts)))], self.n_threads)

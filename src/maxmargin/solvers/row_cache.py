@@ -49,14 +49,15 @@ class RowCache:
 
     def restrict(self, kept: Indices) -> None:
         """Keep only these columns, in this order, and the rows of these samples."""
+        from maxmargin._loops.squares import keep_columns
+
         position = np.full(len(self.slot), -1)
         position[kept] = np.arange(len(kept))
         rows, owner, used = self.rows, self.owner, self.used
         self.clear(len(kept))
-        alive = [place for place in range(len(owner)) if owner[place] >= 0 and position[owner[place]] >= 0]
-        for new, old in enumerate(
-            alive[: len(self.owner)]
-        ):  # new ≤ old and rows shorter: nothing is overwritten unread
-            self.rows[new] = rows[old, kept]
-            self.owner[new], self.used[new] = position[owner[old]], used[old]
-            self.slot[self.owner[new]] = new
+        alive = np.flatnonzero((owner >= 0) & (position[owner] >= 0))[: len(self.owner)]
+        # the new row is at or before the old one, and shorter: nothing is overwritten unread
+        keep_columns(rows, alive, kept, self.memory)
+        new = np.arange(len(alive))
+        self.owner[new], self.used[new] = position[owner[alive]], used[alive]
+        self.slot[self.owner[new]] = new

@@ -247,6 +247,8 @@ class SMO(Solver):
 
     def _working_kernel(self, state: State, last: Indices, stay: int) -> WorkingKernel:
         """K of the working set; what the last one had in common with it is copied."""
+        from maxmargin._loops.squares import mirror, take_square
+
         assert state.columns is not None
         active, at, K = state.active, state.working, state.kernel.K
         size, constant = len(at), state.problem.bias.scale**2
@@ -260,12 +262,11 @@ class SMO(Solver):
         if stay:
             position = np.zeros(len(active.samples), dtype=np.intp)
             position[last] = np.arange(len(last))
-            old = position[at[:stay]]
-            out[:stay, :stay] = K[np.ix_(old, old)]
-        fresh = state.columns.block(at[stay:], at)
-        fresh += fresh.dtype.type(constant)
-        out[stay:size, :size] = fresh
-        out[:stay, stay:size] = fresh[:, :stay].T
+            take_square(K, position[at[:stay]], out)
+        state.columns.block(at[stay:], at, out[stay:size, :size])
+        if constant:
+            out[stay:size, :size] += out.dtype.type(constant)
+        mirror(out, stay, size)
         new = np.arange(stay, size)
         out[new, new] += active.delta[at[stay:]].astype(out.dtype)
         return WorkingKernel.whole(out)

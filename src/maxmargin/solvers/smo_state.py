@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from maxmargin.core.bias import hinge_interval, squared_hinge_root
+from maxmargin.core.bias import squared_hinge_root
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
@@ -104,14 +104,18 @@ def working_size(state: State) -> int:
 def estimate(state: State) -> None:
     """The bias, and the relative gap as far as the active samples tell."""
     active, problem = state.active, state.problem
-    F = active.g + active.y - active.delta * active.beta  # with a penalised bias
-    if problem.bias.is_free and isinstance(problem.loss, Hinge):
+    if isinstance(problem.loss, Hinge):
+        from maxmargin._loops.hinge_gap import look
+
         # Σβ = 0: those left out at their upper bound pull the bias with −Σ of their β
-        state.b = hinge_interval(F, active.y, active.cost, float(active.beta.sum()), state.b).middle
-    elif problem.bias.is_free:
-        state.b = squared_hinge_root(F, active.y, active.cost)
-    m = 1.0 - active.y * (F + state.b)
-    missing = float(problem.loss.residual(m, np.abs(active.beta), active.cost).sum())
+        b, missing, _ = look(active.g, active.y, active.beta, active.cost, problem.bias.is_free)
+        state.b = b
+    else:
+        F = active.g + active.y - active.delta * active.beta  # with a penalised bias
+        if problem.bias.is_free:
+            state.b = squared_hinge_root(F, active.y, active.cost)
+        m = 1.0 - active.y * (F + state.b)
+        missing = float(problem.loss.residual(m, np.abs(active.beta), active.cost).sum())
     state.gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
 
 

@@ -6,7 +6,8 @@ from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
 from maxmargin.kernels import RBF
 from maxmargin.kernels.compiled import CompiledRows
-from maxmargin.kernels.rbf import MAX_FLOAT32_ERROR, MAX_FLOAT32_GAMMA
+from maxmargin.kernels.packed import MAX_FLOAT32_ERROR
+from maxmargin.kernels.rbf import MAX_FLOAT32_GAMMA
 from maxmargin.kernels.tiles import EPS32, is_sparse
 from maxmargin.solvers import working_set
 from maxmargin.solvers.kernel_columns import NARROW, ROUGH
@@ -40,8 +41,8 @@ def solve_at_once(state: State, goal: float, share: float, max_rounds: float) ->
 
     Pairs move until their violation is this share of what it was, or what the gap asks for. 0: float32 is too coarse.
     """
+    from maxmargin._loops.hinge_gap import look
     from maxmargin._loops.smo import add_rows
-    from maxmargin._loops.whole_problem import look
 
     source = _rows_of(state.problem)
     if source is None:

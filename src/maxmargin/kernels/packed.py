@@ -1,0 +1,232 @@
+"""Rows for RBF tiles with their zeros left out, and when that is worth while."""
+
+import math
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.kernels.compiled import CompiledRows
+from maxmargin.kernels.tiles import EPS32, FLOAT32, FLOAT64
+from maxmargin.typing import Block, Floats, Indices, Matrix
+
+MAX_FLOAT32_ERROR = 1e-5
+# float32 is used while ε₃₂ · γ · max‖x − μ‖², the size of the error of the exponent and so of the relative error of k,
+# is below this.
+
+SHIFT_ROWS = 256
+# The shift only has to be near the data: the mean of so many rows, evenly spaced, is.
+
+VALUE_ROWS = 64
+# So many rows tell which value a feature has mostly.
+
+USUAL = 0.25
+# The share of rows that makes a value worth shifting to. Of one feature, no row is more than twice as far from it as the
+# farthest is from the mean.
+
+ENTRY_COST, ROW_COST = 1.7, 16
+# Time of one entry in units of one feature of a matrix product, and what the product and its tile cost beside the features.
+
+MOST_EXPONENT = 1e6
+# Larger γ‖x − μ‖² are left to matrix products.
+
+MOST_FEATURES = 2**16
+# Features are numbered in 16 bits.
+
+PIECE_BYTES = 1 << 22
+# Rows are shifted and listed in pieces of this size.
+
+LINE_BYTES = 64
+# Vectors that straddle the lines of the cache take twice the time.
+
+
+class Centre(NamedTuple):
+    """The shift μ of all rows, and whether few enough of their entries x − μ differ from 0."""
+
+    shift: Block
+    is_packed: bool = False
+
+
+def mean_of(rows: Matrix, dtype: Any = None) -> Block:
+    """The mean of some evenly spaced rows, of the data's own precision, so that float32 rows minus the shift are float32."""
+    mean: Floats = rows[:: -(-rows.shape[0] // SHIFT_ROWS)].mean(axis=0, dtype=FLOAT64)
+    return mean.astype(np.result_type(rows.dtype if dtype is None else dtype, FLOAT32))
+
+
+def centre_of(rows: Matrix, gamma: float) -> Centre:
+    """μ: of each feature the value of most rows, where there is one, else the mean; and if leaving zeros out is worth while.
+
+    The value is looked for at the lower end and in the middle: a value that most rows have is their median.
+    """
+    mean = mean_of(rows)
+    if os.environ.get("MAXMARGIN_JIT", "1") == "0" or not 0 < rows.shape[1] <= MOST_FEATURES:
+        return Centre(mean)
+    some = rows[:: -(-rows.shape[0] // VALUE_ROWS)]
+    middle = len(some) // 2
+    shift, share = mean.copy(), np.full(len(mean), USUAL)
+    for value in np.partition(some, (0, middle), axis=0)[[0, middle]]:
+        found = (some == value).mean(axis=0)
+        shift, share = np.where(found > share, value, shift).astype(mean.dtype), np.maximum(found, share)
+    entries = np.count_nonzero(some != shift) / len(some)
+    is_cheap = ENTRY_COST * entries <= rows.shape[1] + ROW_COST
+    is_near = gamma * np.square(some - shift, dtype=FLOAT64).sum(axis=1).max() <= MOST_EXPONENT
+    return Centre(shift, is_packed=True) if is_cheap and is_near else Centre(mean)
+
+
+def shifted(X: Matrix, shift: Block, dtype: np.dtype[Any], spare: int = 0) -> Block:
+    """X − shift with room for so many more columns."""
+    rows = np.empty((X.shape[0], X.shape[1] + spare), dtype=dtype)
+    # float64 data are shifted in float64 even if the result is float32
+    kind = np.result_type(X.dtype, shift.dtype, dtype)
+    np.subtract(X, shift, out=rows[:, : X.shape[1]], dtype=kind, casting="same_kind")
+    return rows
+
+
+class Entries(NamedTuple):
+    """√(2γ)(x − μ) of rows x where it is not 0: those of row i stand at start[i] … start[i + 1]."""
+
+    start: Indices
+    feature: Any
+    value: Block
+    width: int
+
+
+@dataclass(frozen=True)
+class PackedRows:
+    """Some rows of a list of entries, as either side of a tile; `squares` are their γ‖x − μ‖²."""
+
+    entries: Entries
+    at: Indices
+    squares: Floats
+
+    @classmethod
+    def of(cls, X: Matrix, centre: Centre, gamma: float, dtype: np.dtype[Any]) -> "PackedRows":
+        """All rows of X: 2 bytes and one number for each entry."""
+        from maxmargin._loops.packed import list_entries
+
+        n, d = X.shape
+        step = max(1, PIECE_BYTES // (8 * d))
+        squares, start = np.empty(n), np.zeros(n + 1, dtype=np.int64)
+        features, values, count = [], [], 0
+        feature, value = np.empty(min(step, n) * d + 1, np.uint16), np.empty(min(step, n) * d + 1, dtype)
+        for first in range(0, n, step):
+            rows = shifted(X[first : first + step], centre.shift, dtype)
+            ends = start[first + 1 : first + 1 + len(rows)]
+            found = list_entries(
+                rows, dtype.type(math.sqrt(2 * gamma)), feature, value, ends, squares[first : first + step]
+            )
+            ends += count
+            count += found
+            features.append(feature[:found].copy())
+            values.append(value[:found].copy())
+        none = [np.empty(0, np.uint16)], [np.empty(0, dtype)]
+        entries = Entries(start, np.concatenate(features or none[0]), np.concatenate(values or none[1]), d)
+        return cls(entries, np.arange(n), squares)
+
+    def part(self, rows: Any) -> "PackedRows":
+        """Some of these rows; their entries are not copied."""
+        return PackedRows(self.entries, self.at[rows], self.squares[rows])
+
+    def together(self) -> "PackedRows":
+        """The same rows with their entries side by side, for who reads them often."""
+        from maxmargin._loops.packed import copy_entries
+
+        start, feature, value, width = self.entries
+        new_start = np.zeros(len(self.at) + 1, dtype=np.int64)
+        np.cumsum(start[self.at + 1] - start[self.at], out=new_start[1:])
+        new = Entries(new_start, np.empty(new_start[-1], feature.dtype), np.empty(new_start[-1], value.dtype), width)
+        copy_entries(start, feature, value, self.at, *new[:3])
+        return PackedRows(new, np.arange(len(self.at)), self.squares)
+
+    @cached_property
+    def own(self) -> Block:
+        """The squares in the precision of the values."""
+        return self.squares.astype(self.dtype)
+
+    @cached_property
+    def table(self) -> Block:
+        """The rows as columns: (chunks, features, 64), made when first needed."""
+        from maxmargin._loops.gather import WIDE
+        from maxmargin._loops.packed import lay_out
+
+        table = _aligned_zeros((-(-len(self.at) // WIDE), self.entries.width, WIDE), self.dtype)
+        lay_out(*self.entries[:3], self.at, table)
+        return table
+
+    @cached_property
+    def padded(self) -> Block:
+        """The squares, chunk by chunk, as the table's columns."""
+        padded = np.zeros((self.table.shape[0], self.table.shape[2]), dtype=self.dtype)
+        padded.reshape(-1)[: len(self.own)] = self.own
+        return padded
+
+    @cached_property
+    def error(self) -> float:
+        """How many times the error of a float32 exponent is what we allow."""
+        return float32_error(self.squares)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The precision of the values."""
+        return self.entries.value.dtype
+
+    @property
+    def terms(self) -> int:
+        """How many products are summed at most."""
+        return self.entries.width + 2
+
+    def fill(self, columns: "PackedRows", out: Block) -> None:
+        """The kernel between these rows and others, as columns."""
+        from maxmargin._loops.packed import fill_values
+
+        values = out if out.flags.c_contiguous else np.empty(out.shape, dtype=out.dtype)
+        fill_values(*self._joined_with(columns), values)
+        if values is not out:
+            out[...] = values
+
+    def add(self, columns: "PackedRows", weights: Block, out: Floats, store: Block, slots: Indices, begin: int) -> None:
+        """out += weights @ the same values; those of row r are kept in store[slots[r], begin:] where slots[r] ≥ 0."""
+        from maxmargin._loops.packed import add_values
+
+        add_values(*self._joined_with(columns), weights, out, store, slots, begin)
+
+    def sums(self, columns: "PackedRows", weights: Block, out: Floats) -> None:
+        """out[s, r] += Σ_k weights[s, k] · the same values."""
+        from maxmargin._loops.packed import sum_values
+
+        padded = np.zeros((len(weights), columns.padded.size), dtype=weights.dtype)
+        padded[:, : weights.shape[1]] = weights
+        sum_values(*self._joined_with(columns), padded, out)
+
+    def _joined_with(self, columns: "PackedRows") -> tuple[Any, ...]:
+        from maxmargin._loops.gather import WIDE
+        from maxmargin._loops.packed import TALL
+
+        block = _aligned_zeros((TALL, WIDE), self.dtype)
+        return *self.entries[:3], self.at, self.own, columns.table, columns.padded, block
+
+    def compiled(self, size: int) -> CompiledRows:
+        """What loops need to make single rows, padded to so many entries."""
+        from maxmargin._loops.packed import lay_out
+
+        width, size = -(-self.entries.width // 4) * 4, max(size, len(self.at))
+        T, squares = np.zeros((width, size), dtype=self.dtype), np.zeros(size, dtype=self.dtype)
+        lay_out(*self.entries[:3], self.at, T.reshape(1, width, size))
+        squares[: len(self.at)] = self.own
+        return CompiledRows(T, squares)
+
+
+def float32_error(squares: Floats) -> float:
+    """How many times the error of a float32 exponent is what we allow, for γ‖x − μ‖² of some rows."""
+    largest = EPS32 * float(squares.max(initial=0.0)) / MAX_FLOAT32_ERROR
+    return largest if largest >= 0 else np.inf  # NaN
+
+
+def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Block:
+    """Zeros that begin with a line of the cache."""
+    size = math.prod(shape)
+    memory = np.zeros(size * dtype.itemsize + LINE_BYTES, dtype=np.uint8)
+    first = -memory.ctypes.data % LINE_BYTES
+    return memory[first : first + size * dtype.itemsize].view(dtype).reshape(shape)
