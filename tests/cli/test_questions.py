@@ -1,5 +1,7 @@
 """``certify``, ``loo``, ``bounds``, ``convert``, ``report``: what can be asked about a model."""
 
+import re
+
 import numpy as np
 import pytest
 from rich.console import Console
@@ -10,10 +12,15 @@ from maxmargin.core import Status
 from tests.cli.conftest import two_clouds
 
 
+def without_gap(text):
+    """In one line, without the gap: of one that is rounding, the digits depend on where the numbers stand in memory."""
+    return re.sub(r"a relative [0-9.e-]+", "a relative gap", " ".join(text.split()))
+
+
 def test_certify_says_what_the_library_says(call, clouds, cloud_model):
     done = call("certify", cloud_model, clouds, code=0)
     certificate = certify(load(cloud_model), *two_clouds())
-    assert " ".join(str(certificate).split()) in " ".join(done.out.split())
+    assert without_gap(str(certificate)) in without_gap(done.out)
     found = call("certify", cloud_model, clouds, "--json", code=0).json
     assert found["relative_gap"] == pytest.approx(certificate.relative_gap, abs=1e-12)
     assert found["proofs"][0]["primal"] == pytest.approx(certificate.primal)

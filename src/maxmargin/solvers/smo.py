@@ -61,8 +61,9 @@ BYTES_PER_FEATURE = 2**20
 PATIENCE = 40
 """Rounds in which the gap must fall by a tenth; else float32 gives way to float64, and float64 to another solver."""
 
-REFINED = 256
-"""Up to so many samples the last digits cost nothing worth mentioning."""
+REFINED, FINE, FEW_ROUNDS = 256, 1e-7, 3
+"""Up to so many samples the last digits cost nothing worth mentioning. They are looked for from this gap on, where it is certain
+which samples are free; or from where so many rounds brought no progress."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ class SMO(Solver):
             if tol < ROUGH and state.gap <= ROUGHEST and not state.is_exact:
                 self._be_exact(state, tol)
                 return Progress.without_claim(state.gap, tol)
-            if state.gap <= tol * CLAIM * 0.5 ** min(state.claims, 3):
+            if state.gap <= self._goal(state, tol) * CLAIM * 0.5 ** min(state.claims, 3):
                 return Progress(min(state.gap, tol), rounds)
             if self.shrinking and state.rounds - state.last_shrink >= SHRINK_EVERY and state.gap < SHRINK_BELOW:
                 shrink(state)
@@ -174,6 +175,11 @@ class SMO(Solver):
         if state.claims > 1 and not state.is_exact:
             state.is_exact, state.columns = True, None
         self._begin_again(state, state.judged.beta, scores)
+
+    def _goal(self, state: State, tol: float) -> float:
+        """The gap to claim: a small problem is to know its free samples before its last digits are computed."""
+        is_small = state.problem.n <= REFINED and state.problem.kernel.psd is not False
+        return min(tol, FINE) if is_small and state.rounds - state.last_progress < FEW_ROUNDS else tol
 
     def _at_once(self, state: State, tol: float, clock: Clock) -> int:
         """The first rounds of a small problem, at once; 0 where there are none."""
