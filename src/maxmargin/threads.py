@@ -153,6 +153,18 @@ def together(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
     return [first, *(other.result() for other in others)]
 
 
+def halves(count: int, whole: int = 32) -> list[tuple[int, int]]:
+    """Two ranges (begin, end) that make up 0 … count, the first a multiple of `whole`: the same for any number of threads.
+
+    Examples
+    --------
+    >>> halves(100)
+    [(0, 32), (32, 100)]
+    """
+    middle = count // (2 * whole) * whole
+    return [(0, middle), (middle, count)]
+
+
 def _helpers() -> ThreadPoolExecutor:
     global _pool
     with _lock:

@@ -10,7 +10,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from maxmargin._loops.gather import WIDE, add_gathered, plain
 from maxmargin._loops.jit import loop
 from maxmargin.kernels import RBF, Expansion
-from maxmargin.kernels.packed import Centre, PackedRows, centre_of
+from maxmargin.kernels.centre import Centre, centre_of
+from maxmargin.kernels.packed import PackedRows
 from tests.kernels import draws
 
 PRECISION = {np.float32: 2e-6, np.float64: 1e-13}

@@ -266,3 +266,20 @@ def test_samples_that_come_back_find_rows_of_their_own():
     while state.gap > 1e-5 and state.rounds < 30:
         solver.step(state, 1e-5, clock)
     assert state.gap <= 1e-5
+
+
+def test_small_problems_end_in_their_last_digits_whatever_the_tolerance():
+    """Where K is nearly singular the equations of the last digits may fail: once in forty is allowed."""
+    unfinished = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(10, 257)), int(rng.integers(1, 8))
+        X = rng.standard_normal((n, d))
+        y = np.where((X**2).sum(axis=1) > d, 1.0, -1.0) * np.where(rng.random(n) < rng.choice([0.0, 0.2]), -1.0, 1.0)
+        y[:2] = 1.0, -1.0
+        kernel, bias = RBF(float(rng.choice([0.1, 1.0, 5.0]) / d)), (Bias.free(), Bias.none())[seed % 2]
+        p = Problem(X, y, np.full(n, rng.choice([0.1, 1.0, 30.0, 1000.0])), kernel=kernel, bias=bias)
+        gap = solve(p, SMO(), tol=1e-2).certificate.relative_gap
+        assert gap <= 1e-2
+        unfinished += gap > 1e-10
+    assert unfinished <= 1

@@ -7,20 +7,20 @@ SIDE = 32
 
 
 @loop
-def take_square(K, old, out):
-    """out[r, k] = K[old[r], old[k]]."""
-    for r in range(old.shape[0]):
+def take_square(K, old, begin, end, out):
+    """out[r, k] = K[old[r], old[k]] for begin ≤ r < end."""
+    for r in range(begin, end):
         row, target = K[old[r]], out[r]
         for k in range(old.shape[0]):
             target[k] = row[old[k]]
 
 
 @loop
-def mirror(K, stay, size):
-    """K[r, k] = K[k, r] for r < stay ≤ k < size."""
-    for top in range(0, stay, SIDE):
+def mirror(K, stay, size, begin, end):
+    """K[r, k] = K[k, r] for begin ≤ r < end ≤ stay ≤ k < size."""
+    for top in range(begin, end, SIDE):
         for left in range(stay, size, SIDE):
-            for r in range(top, min(top + SIDE, stay)):
+            for r in range(top, min(top + SIDE, end)):
                 for k in range(left, min(left + SIDE, size)):
                     K[r, k] = K[k, r]
 

@@ -18,7 +18,8 @@ from maxmargin.core import products
 from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.penalties import L1, L2, Penalty
 from maxmargin.errors import InvalidInputError, NotSupportedError
-from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
+from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed, SharedRows
+from maxmargin.kernels.packed import PackedRows
 from maxmargin.kernels.tiles import row_width, rows_that_fit
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -81,6 +82,8 @@ class Problem:
         What is minimised; the kernel must be resolved (no ``gamma="scale"``).
     rows : index array (n,), optional
         Which rows of X are the samples; all of them by default. Choosing rows copies nothing.
+    shared : SharedRows, optional
+        Rows of X ready for the kernel's tiles, given to all problems on the same data.
 
     Examples
     --------
@@ -98,6 +101,7 @@ class Problem:
     kernel: Kernel = field(default_factory=Linear)
     bias: Bias = field(default_factory=Bias.free)
     rows: Indices | None = None
+    shared: SharedRows | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         n = self.X.shape[0] if self.rows is None else len(self.rows)
@@ -198,7 +202,17 @@ class Problem:
 
     def expansion(self, j: Indices, v: Floats) -> Expansion:
         """x ↦ Σ_j v_j k(x, x_j)."""
-        return Expansion(self.kernel, self.kernel.reference(self.X, self.row(j)), v[np.newaxis])
+        expansion = Expansion(self.kernel, self.kernel.reference(self.X, self.row(j)), v[np.newaxis])
+        if self.shared is not None and self.shared.fits(self.X, self.kernel):
+            expansion.shared = self.shared.centre
+        return expansion
+
+    @property
+    def packed(self) -> PackedRows | None:
+        """The float32 rows of all samples, if they are shared with other problems."""
+        if self.shared is None or not self.shared.fits(self.X, self.kernel):
+            return None
+        return self.shared.rows if self.rows is None else self.shared.rows.part(self.rows)
 
     def pieces(self, i: Indices | None = None) -> Iterator[tuple[slice, Matrix]]:
         """The rows of all samples, or of samples i, with their places: X itself, or copies of so many at a time."""

@@ -15,6 +15,8 @@ whose residual is open is decided by twenty times the largest share of the bound
 leaves in float32 wrongly changes the gap by its cost times an error that is larger than twenty times those seen, no more.)
 """
 
+import contextlib
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +24,9 @@ import numpy as np
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
+from maxmargin.errors import NotSupportedError
 from maxmargin.kernels import Expansion
+from maxmargin.kernels.expansion import Rough
 from maxmargin.kernels.tiles import row_width
 from maxmargin.typing import Flags, Floats
 
@@ -63,8 +67,7 @@ def scores(problem: Problem, candidate: Candidate, n_threads: int = 1) -> Scores
         return Scores(problem.decision(candidate.w, n_threads))
     largest = float(np.abs(candidate.w).max())
     f, bound = np.empty(problem.n), np.empty(problem.n)
-    for at, rows in problem.pieces():
-        rough = expansion.rough(rows, n_threads)
+    for at, rough in _rough(problem, expansion, n_threads):
         f[at] = rough.sums[0, 0]
         bound[at] = CONFIDENCE * rough.relative[0] * np.sqrt(largest * rough.sizes[0])
     again = _open_samples(problem, candidate, f, bound * _share_seen(problem, expansion, f, bound, n_threads))
@@ -74,6 +77,17 @@ def scores(problem: Problem, candidate: Candidate, n_threads: int = 1) -> Scores
         here = np.flatnonzero(again[at])
         f[np.arange(problem.n)[at][here]] = expansion(rows[here], n_threads, np.float64)[0, 0]
     return Scores(f, float(bound[~again].max(initial=0.0)))
+
+
+def _rough(problem: Problem, expansion: Expansion, n_threads: int) -> Iterator[tuple[slice, Rough]]:
+    """Sums in float32 for all samples, piece by piece; at once where their rows are ready and float32 suits them all."""
+    packed = problem.packed
+    if packed is not None:
+        with contextlib.suppress(NotSupportedError):
+            yield slice(None), expansion.rough(packed, n_threads)
+            return
+    for at, rows in problem.pieces():
+        yield at, expansion.rough(rows, n_threads)
 
 
 def _share_seen(problem: Problem, expansion: Expansion, f: Floats, bound: Floats, n_threads: int) -> float:

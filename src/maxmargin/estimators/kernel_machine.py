@@ -19,7 +19,7 @@ from maxmargin.estimators.progress import watching
 from maxmargin.estimators.robust import LOSSES, chosen_solver, hinge_of, judged, store_outliers, trainer
 from maxmargin.estimators.separated import separated
 from maxmargin.estimators.weights import class_factors, costs
-from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed, kernel_from_name
+from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed, SharedRows, kernel_from_name
 from maxmargin.solvers import Auto, Budget, Solver
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
@@ -103,6 +103,7 @@ class KernelClassifier(KernelPredictor):
             kernel = kernel.resolve(X, sample_weight=weights)
         trade_off = Regularization.of(self.C)
         factors = class_factors(self.class_weight, self.classes_, labels, weights)
+        shared = SharedRows(kernel, X)
         return [
             Problem(
                 X,
@@ -112,6 +113,7 @@ class KernelClassifier(KernelPredictor):
                 kernel=kernel,
                 bias=Bias.free() if check_flag("fit_intercept", self.fit_intercept) else Bias.none(),
                 rows=None if len(pair.rows) == X.shape[0] else pair.rows,
+                shared=shared,
             )
             for pair in pairs_of(labels, len(self.classes_))
         ]

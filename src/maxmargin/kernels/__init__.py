@@ -25,6 +25,7 @@ from maxmargin.kernels.precomputed import Precomputed
 from maxmargin.kernels.psd import PSDCheck
 from maxmargin.kernels.rbf import RBF
 from maxmargin.kernels.rows import KernelRows
+from maxmargin.kernels.shared_rows import SharedRows
 from maxmargin.kernels.sigmoid import Sigmoid
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "interactions",
     "PSDCheck",
     "KernelRows",
+    "SharedRows",
     "Expansion",
     "kernel_from_name",
 ]

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.errors import InvalidInputError
+from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inner import DENSE_FRACTION
+from maxmargin.kernels.packed import PackedRows
 from maxmargin.kernels.tiles import (
     EPS32,
     FLOAT32,
@@ -156,36 +157,44 @@ class Expansion:
         sums = self.kernel.few_sums(X, self.Z, self.A[0])
         return None if sums is None else sums[np.newaxis, np.newaxis]
 
-    def rough(self, X: Matrix, n_threads: int = 1) -> Rough:
-        """Return F by float32 arithmetic, with a bound of its errors."""
+    def rough(self, X: Matrix | PackedRows, n_threads: int = 1) -> Rough:
+        """Return F by float32 arithmetic, with a bound of its errors; of packed rows with the same shift, too.
+
+        Raises
+        ------
+        NotSupportedError
+            If rows that are packed need float64.
+        """
         both = self._evaluate(X, n_threads, FLOAT32, is_rough=True)
         return Rough(both[:, :-2], both[:, -2], both[:, -1])
 
-    def _evaluate(self, X: Matrix, n_threads: int, dtype: np.dtype[Any], is_rough: bool) -> Floats:
-        X = as_matrix(X)
-        self.kernel._check_pair(X, self.Z)
-        out = np.zeros((len(self.ends) - 1, len(self.A) + 2 * is_rough, X.shape[0]))
+    def _evaluate(self, X: Matrix | PackedRows, n_threads: int, dtype: np.dtype[Any], is_rough: bool) -> Floats:
+        is_packed = isinstance(X, PackedRows)
+        if not is_packed:
+            X = as_matrix(X)
+            self.kernel._check_pair(X, self.Z)
+        n, d = X.shape
+        out = np.zeros((len(self.ends) - 1, len(self.A) + 2 * is_rough, n))
         if out.size == 0 or self.Z.shape[0] == 0:
             return out
         if dtype == FLOAT64 and (few := self.few(X)) is not None:
             return few
-        becomes_dense = self.becomes_dense(X)
+        becomes_dense = not is_packed and self.becomes_dense(X)
         tall = TILE_X * max(1, TILE_COLUMNS // self.Z.shape[0])  # few columns leave room for more rows
-        step = rows_that_fit(int(X.shape[1]) if becomes_dense else row_width(X), tall)
-        if X.shape[0] * self.Z.shape[0] > FEWEST_VALUES:  # few rows shall not leave a thread without work
-            step = min(step, max(FEWEST_SHARED, -(-X.shape[0] // 4)))
-        n_tiles = -(-X.shape[0] // step)
-        starts = iter(range(0, X.shape[0], step))
+        step = rows_that_fit(d if is_packed or becomes_dense else row_width(X), tall)
+        if n * self.Z.shape[0] > FEWEST_VALUES:  # few rows shall not leave a thread without work
+            step = min(step, max(FEWEST_SHARED, -(-n // 4)))
+        starts = iter(range(0, n, step))
 
         def work() -> None:
             adder = _Adder(self, dtype, is_rough, step)
             for start in starts:  # whichever thread is free takes the next
-                rows = cut(X, start, start + step)
-                adder.add(_dense(rows) if becomes_dense else rows, out[:, :, start : start + step])
+                part = X.part(slice(start, start + step)) if is_packed else cut(X, start, start + step)
+                adder.add(_dense(part) if becomes_dense else part, out[:, :, start : start + step])
 
         with one_blas_thread():
             self.tiles(dtype)  # before the threads need them
-            together([work] * min(n_threads, n_tiles), n_threads)
+            together([work] * min(n_threads, -(-n // step)), n_threads)
         return out
 
     # ------------------------------------------------------------------ sides of tiles
@@ -231,10 +240,12 @@ class _Adder:
         self._buffer = np.empty(n_rows * min(TILE_COLUMNS, expansion.Z.shape[0]), dtype=dtype)
         self._A = self._coefficients(dtype)
 
-    def add(self, rows: Matrix, sums: Floats) -> None:
+    def add(self, rows: Matrix | PackedRows, sums: Floats) -> None:
         """Fill the sums of some rows x, and their bounds if these are wanted; in float64 where dtype is too coarse."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             if not self._filled(rows, sums):
+                if isinstance(rows, PackedRows):
+                    raise NotSupportedError("These packed rows need float64. Pass the rows themselves.")
                 wide = _Adder(self.expansion, FLOAT64, is_rough=False, n_rows=sums.shape[2])
                 if not wide._filled(rows, sums[:, : len(self.expansion.A)]):
                     raise InvalidInputError(
@@ -245,10 +256,11 @@ class _Adder:
         A = self.expansion.A / self.scale
         return (np.vstack([A, np.abs(A).max(axis=0)]) if self.is_rough else A).astype(dtype)
 
-    def _filled(self, rows: Matrix, sums: Floats) -> bool:
+    def _filled(self, rows: Matrix | PackedRows, sums: Floats) -> bool:
         """Whether dtype was fine enough; nothing is written if not."""
         kernel, shared, n = self.expansion.kernel, self.expansion.shared, sums.shape[2]
-        left = kernel.side(rows, self.dtype, shared, is_right=False)
+        is_ready = isinstance(rows, PackedRows)
+        left = rows if is_ready else kernel.side(rows, self.dtype, shared, is_right=False)
         total, error = np.zeros((sums.shape[0], len(self._A), n)), np.zeros(n)
         is_simple = len(total) == 1 and len(self._A) <= MOST_SUMS
         for tile in self.expansion.tiles(self.dtype):

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.centre import SHIFT_ROWS, Centre, centre_of, mean_of, shifted
 from maxmargin.kernels.compiled import CompiledRows
 from maxmargin.kernels.inner import inner_products, product, require_finite, squared_norms
-from maxmargin.kernels.packed import SHIFT_ROWS, Centre, PackedRows, centre_of, float32_error, mean_of, shifted
+from maxmargin.kernels.packed import PackedRows, float32_error
 from maxmargin.kernels.parameters import check_gamma, resolve_gamma
 from maxmargin.kernels.tiles import EPS32, FLOAT32, FLOAT64, cast, cut, is_sparse, row_width, sum_error
 from maxmargin.typing import Block, Floats, Indices, Matrix

@@ -46,7 +46,12 @@ class KernelColumns:
     def __init__(self, problem: Problem, dtype: Any, n_threads: int) -> None:
         self.kernel, self.dtype, self.n_threads = problem.kernel, np.dtype(dtype), n_threads
         self.X, self.rows = _prepared(problem, self.dtype)
-        self.shared = self.kernel.shared_by(self.X[self._row(np.arange(0, problem.n, -(-problem.n // SHIFT_ROWS)))])
+        self.packed = problem.packed if self.dtype == np.float32 else None
+        if problem.shared is not None and self.packed is not None:
+            self.shared = problem.shared.centre
+        else:
+            some = self._row(np.arange(0, problem.n, -(-problem.n // SHIFT_ROWS)))
+            self.shared = self.kernel.shared_by(self.X[some])
         self.active: Indices = np.empty(0, dtype=np.intp)
         self.right: Any = None
         self.columns: list[Any] = []
@@ -56,6 +61,9 @@ class KernelColumns:
 
     def begin(self, samples: Indices) -> None:
         """Let these samples be the active ones."""
+        if self.packed is not None:
+            self._hold(samples, self.packed.part(samples))
+            return
         everything = self.rows is None and len(samples) == self.X.shape[0]
         rows = self.kernel.reference(self.X, None if everything else self._row(samples))
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):

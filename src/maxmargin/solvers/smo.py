@@ -39,7 +39,7 @@ from maxmargin.solvers.smo_state import Active, State, climbs, estimate, shrink,
 from maxmargin.solvers.whole_problem import is_suitable, solve_at_once
 from maxmargin.solvers.working_kernel import WorkingKernel, padded
 from maxmargin.solvers.working_set import FEW, SIZE, bytes_for_rows, choose
-from maxmargin.threads import together
+from maxmargin.threads import halves, together
 from maxmargin.typing import Floats, Indices
 
 SHARE, FINE_SHARE, WHOLE_SHARE = 0.1, 0.03, 1e-3
@@ -268,11 +268,12 @@ class SMO(Solver):
         if stay:
             position = np.zeros(len(active.samples), dtype=np.intp)
             position[last] = np.arange(len(last))
-            take_square(K, position[at[:stay]], out)
+            old = position[at[:stay]]
+            together([partial(take_square, K, old, *half, out) for half in halves(stay)], self.n_threads)
         state.columns.block(at[stay:], at, out[stay:size, :size])
         if constant:
             out[stay:size, :size] += out.dtype.type(constant)
-        mirror(out, stay, size)
+        together([partial(mirror, out, stay, size, *half) for half in halves(stay)], self.n_threads)
         new = np.arange(stay, size)
         out[new, new] += active.delta[at[stay:]].astype(out.dtype)
         return WorkingKernel.whole(out)
@@ -290,10 +291,9 @@ class SMO(Solver):
             return
         who, moves = state.working[moved], moves[moved]
         slots = cache.find(who)
-        found, half = slots >= 0, len(active.g) // 4096 * 2048
-        parts = [(0, half), (half, len(active.g))]
+        found = slots >= 0
         kept = (cache.rows, slots[found], moves[found], active.g)
-        together([partial(add_rows, *kept, *part) for part in parts], self.n_threads)
+        together([partial(add_rows, *kept, *half) for half in halves(len(active.g), 2048)], self.n_threads)
         missing = who[~found]
         is_free = (active.beta[missing] > active.lo[missing]) & (active.beta[missing] < active.hi[missing])
         places = np.full(len(missing), -1)
