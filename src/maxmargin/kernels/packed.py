@@ -16,6 +16,9 @@ MAX_FLOAT32_ERROR = 1e-5
 # float32 is used while ε₃₂ · γ · max‖x − μ‖², the size of the error of the exponent and so of the relative error of k,
 # is below this.
 
+CHEAP = 32
+# So many entries a row leave little time between two loads from memory.
+
 PIECE_BYTES = 1 << 22
 # Rows are shifted and listed in pieces of this size.
 
@@ -68,6 +71,11 @@ class PackedRows:
     def shape(self) -> tuple[int, int]:
         """Rows and features."""
         return len(self.at), self.entries.width
+
+    @property
+    def is_cheap(self) -> bool:
+        """Whether a value is computed about as fast as it is read from memory."""
+        return len(self.entries.value) <= CHEAP * (len(self.entries.start) - 1)
 
     def part(self, rows: Any) -> "PackedRows":
         """Some of these rows; their entries are not copied."""

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from maxmargin.core.problem import Problem
 from maxmargin.kernels import RBF, Sigmoid
 from maxmargin.kernels.compiled import CompiledRows
+from maxmargin.kernels.packed import PackedRows
 from maxmargin.solvers.working_set import FEW, WHOLE
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices, Matrix
@@ -77,6 +78,11 @@ class KernelColumns:
         self.active, self.right = samples, right
         starts = range(0, len(samples), TILE_COLUMNS)
         self.columns = [self.kernel.part(right, slice(start, start + TILE_COLUMNS)) for start in starts]
+
+    @property
+    def are_rows_cheap(self) -> bool:
+        """Whether rows are better computed again than kept."""
+        return isinstance(self.right, PackedRows) and self.right.is_cheap
 
     def compiled(self, size: int) -> CompiledRows | None:
         """What a compiled loop needs to make rows K[i, active] one by one, padded to so many entries; None where that is dear."""

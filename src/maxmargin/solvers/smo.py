@@ -4,8 +4,8 @@
 
 The working sets of Joachims (1999), each solved by the pairs of Fan, Chen & Lin (JMLR 2005). A round takes the samples that
 violate most, computes only the kernel block between them, solves that, and then adds the rows of those that moved to the
-gradient: each row is made in tiles and thrown away, unless its sample is free and so likely to move again. Samples that sit
-clearly on a bound are left out of the gradient (shrunk); the certificate, which looks at all samples in float64,
+gradient: each row is made in tiles and thrown away, unless it is dear and its sample free, so likely to move again. Samples that
+sit clearly on a bound are left out of the gradient (shrunk); the certificate, which looks at all samples in float64,
 brings back those that were left out wrongly and corrects what the gradient has drifted. Where no more than 4096 samples
 are active, all of them may be the working set. Where rounds are slow, working sets grow; where they cannot, all free samples move
 together now and then (`kernel_face`). Blocks are in float32, and for small gaps in float64 from 3e-3 on.
@@ -221,7 +221,7 @@ class SMO(Solver):
         worth = min(state.max_bytes // 2, BYTES_PER_FEATURE * max(64, state.problem.X.shape[1]))
         has_rows = bytes_for_rows(len(samples), state.max_bytes // 4) > 0
         state.source = state.columns.compiled(padded(len(samples))) if has_rows else None
-        state.cache = RowCache(len(samples), dtype, 0 if is_small else worth)
+        state.cache = RowCache(len(samples), dtype, 0 if is_small or state.columns.are_rows_cheap else worth)
         state.working, state.has_whole = np.empty(0, dtype=np.intp), False
 
     def _round(self, state: State, tol: float) -> None:

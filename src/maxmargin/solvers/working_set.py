@@ -47,17 +47,13 @@ def choose(g: Floats, beta: Floats, lo: Floats, hi: Floats, last: Indices, size:
     Up to half of it stays: free samples first, then those that came last. The rest are the samples that most want to rise,
     and as many that most want to fall. O(n).
     """
+    from maxmargin._loops.largest import largest
+
     is_free = (beta[last] > lo[last]) & (beta[last] < hi[last])
     stay = np.concatenate((last[is_free], last[~is_free][::-1]))[: size // 2]
     rise, fall = np.where(beta < hi, -g, -np.inf), np.where(beta > lo, g, -np.inf)
     rise[stay] = fall[stay] = -np.inf
-    up = _largest(rise, (size - len(stay)) // 2)
+    up = largest(rise, (size - len(stay)) // 2)
     fall[up] = -np.inf
-    down = _largest(fall, size - len(stay) - len(up))
+    down = largest(fall, size - len(stay) - len(up))
     return np.concatenate((stay, up, down)), len(stay)
-
-
-def _largest(values: Floats, count: int) -> Indices:
-    """The positions of the largest finite values, at most `count`."""
-    found = np.arange(len(values)) if count >= len(values) else np.argpartition(-values, count)[:count]
-    return found[np.isfinite(values[found])]
