@@ -11,11 +11,11 @@ FEW, WHOLE = 256, 4096
 MANY, WHOLE_BYTES, BET_BYTES = 65536, 2**27, 2**25
 """With more samples than this no step looks at all of them; the memory of rows for at most WHOLE samples, and for more."""
 
-SIZE, SMALLEST, PART = 1024, 256, 16
+SIZE, SMALLEST, PART = 1536, 256, 16
 """Samples of a working set otherwise: a sixteenth of all samples, within bounds; half of them stay for the next round."""
 
-ROUND_VALUES = 3e7
-"""Kernel values that one round may need: more than 30 000 active samples are given smaller working sets."""
+ROUND_VALUES = 6e7
+"""Kernel values that one round may need: more than 40 000 active samples are given smaller working sets."""
 
 
 def bytes_for_rows(n: int, max_bytes: int) -> int:
