@@ -117,6 +117,7 @@ def test_dense_rows_of_many_features_are_left_to_matrix_products():
 def test_wide_exponents_and_no_numbers_are_left_to_matrix_products():
     assert not centre_of(np.random.default_rng(0).standard_normal((64, 3)), 1e9).is_packed
     assert not centre_of(np.full((3, 2), np.nan), 1.0).is_packed
+    assert not centre_of(np.array([[1e200, 0.0], [0.0, 1.0], [-1e200, 0.0]]), 1.0).is_packed
 
 
 @draws.given(tables())

@@ -57,9 +57,11 @@ def test_every_well_scaled_soft_margin_is_solved(p):
     assert certify(p, solution).relative_gap <= 1e-6
 
 
+@pytest.mark.parametrize("d", [4, 80], ids=["packed", "products"])
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
-def test_the_bits_do_not_depend_on_the_threads(small_sets, tol):
-    p = noisy(1500, cost=3.0)
+def test_the_bits_do_not_depend_on_the_threads(small_sets, tol, d):
+    p = replace(noisy(1500, d=d, cost=3.0), kernel=RBF(1.5 / d))
+    assert columns_of(p).are_rows_cheap == (d == 4)
     one, two, three = (solve(p, SMO(n_threads=k), tol=tol) for k in (1, 2, 3))
     assert one.beta.tobytes() == two.beta.tobytes() == three.beta.tobytes()
     assert one.b == two.b == three.b
@@ -179,8 +181,9 @@ def kernel_values(problem, max_bytes):
     return state.columns.values
 
 
-def test_a_cache_that_is_too_small_is_no_cliff(small_sets):
-    p = noisy(1500, cost=30.0)
+@pytest.mark.parametrize("d", [4, 80], ids=["cheap", "dear"])
+def test_a_cache_that_is_too_small_is_no_cliff(small_sets, d):
+    p = replace(noisy(1500, d=d, cost=30.0), kernel=RBF(1.5 / d))
     plenty = kernel_values(p, 2**30)
     row = 1500 * 8
     for n_rows in (800, 400, 200, 100):  # half of the memory is for rows

@@ -57,7 +57,8 @@ def centre_of(rows: Matrix, gamma: float) -> Centre:
         shift, share = np.where(found > share, value, shift).astype(mean.dtype), np.maximum(found, share)
     entries = np.count_nonzero(some != shift) / len(some)
     is_cheap = ENTRY_COST * entries <= rows.shape[1] + ROW_COST
-    is_near = gamma * np.square(some - shift, dtype=FLOAT64).sum(axis=1).max() <= MOST_EXPONENT
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_near = gamma * np.square(some - shift, dtype=FLOAT64).sum(axis=1).max() <= MOST_EXPONENT
     return Centre(shift, is_packed=True) if is_cheap and is_near else Centre(mean)
 
 

@@ -61,9 +61,9 @@ BYTES_PER_FEATURE = 2**20
 PATIENCE = 40
 """Rounds in which the gap must fall by a tenth; else float32 gives way to float64, and float64 to another solver."""
 
-REFINED, FINE, FEW_ROUNDS = 256, 1e-7, 3
+REFINED, FINE, FINE_ROUNDS, IDLE_ROUNDS = 256, 1e-7, 12, 3
 """Up to so many samples the last digits cost nothing worth mentioning. They are looked for from this gap on, where it is certain
-which samples are free; or from where so many rounds brought no progress."""
+which samples are free; or after so many rounds; or after so many without progress."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ class SMO(Solver):
     """Sequential minimal optimisation: the solver for kernels.
 
     *Use it when* the kernel is not linear. *Needs* L2, hinge or squared hinge, finite costs; any kernel, an indefinite one for a
-    stationary point. *Costs* about n × (support vectors) kernel values, by matrix products, on all cores; memory: a copy of
-    the data in float32, a block of at most 4096² values or rows of 128 MiB (a quarter of the budget at most) or, now
-    and then, one of all free samples (half of the budget at most), and 1 MiB of kept rows for each feature (64 at least, half of
-    the budget at most). *Equivalent to* InteriorPoint at its optimum.
+    stationary point. *Costs* about n × (support vectors) kernel values, by matrix products or sums over entries, on all cores;
+    memory: one to two and a half copies of the data in float32, a block of at most 4096² values or rows of 128 MiB (a quarter of
+    the budget at most) or, now and then, one of all free samples (half of the budget at most), and where rows are dear 1 MiB of
+    kept ones for each feature (64 at least, half of the budget at most). *Equivalent to* InteriorPoint at its optimum.
 
     Parameters
     ----------
@@ -178,8 +178,9 @@ class SMO(Solver):
 
     def _goal(self, state: State, tol: float) -> float:
         """The gap to claim: a small problem is to know its free samples before its last digits are computed."""
-        is_small = state.problem.n <= REFINED and state.problem.kernel.psd is not False
-        return min(tol, FINE) if is_small and state.rounds - state.last_progress < FEW_ROUNDS else tol
+        if state.problem.n > REFINED or state.problem.kernel.psd is False or state.rounds >= FINE_ROUNDS:
+            return tol
+        return min(tol, FINE) if state.rounds - state.last_progress < IDLE_ROUNDS else tol
 
     def _at_once(self, state: State, tol: float, clock: Clock) -> int:
         """The first rounds of a small problem, at once; 0 where there are none."""
