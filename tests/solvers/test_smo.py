@@ -172,22 +172,29 @@ def test_kernels_go_to_smo():
     assert isinstance(Auto().choose(replace(noisy(50), kernel=Sigmoid(gamma=1.0)))[0], SMO)
 
 
-def kernel_values(problem, max_bytes):
-    """How many kernel values a fit to 1e-4 computes within so much memory."""
-    solver, clock = SMO(), Clock(Budget())
+def cost_of(problem, max_bytes):
+    """(kernel values, the most rows that were kept at a time) of a fit to 1e-4 within so much memory."""
+    solver, clock, kept = SMO(), Clock(Budget()), 0
     state = solver.init(problem, Workspace(problem, max_bytes), None)
     while solver.step(state, 1e-4, clock).gap > 1e-4:
-        pass
-    return state.columns.values
+        kept = max(kept, np.count_nonzero(state.cache.owner >= 0))
+    return state.columns.values, kept
 
 
-@pytest.mark.parametrize("d", [4, 80], ids=["cheap", "dear"])
-def test_a_cache_that_is_too_small_is_no_cliff(small_sets, d):
-    p = replace(noisy(1500, d=d, cost=30.0), kernel=RBF(1.5 / d))
-    plenty = kernel_values(p, 2**30)
-    row = 1500 * 8
-    for n_rows in (800, 400, 200, 100):  # half of the memory is for rows
-        assert kernel_values(p, 2 * n_rows * row) <= 2 * plenty
+def test_a_cache_that_is_exceeded_by_some_rows_is_no_cliff(small_sets):
+    p = replace(noisy(1500, d=80, cost=30.0), kernel=RBF(1.5 / 80))
+    plenty, needed = cost_of(p, 2**30)
+    for n_rows in (needed - 3, int(0.95 * needed), int(0.9 * needed)):
+        values, kept = cost_of(p, 2 * n_rows * 1500 * 4)  # half of the memory is for rows
+        assert needed > n_rows >= kept > 0
+        assert values <= 2 * plenty
+
+
+def test_cheap_rows_are_not_kept_and_need_no_memory(small_sets):
+    p = noisy(1500, cost=30.0)
+    plenty, kept = cost_of(p, 2**30)
+    assert kept == 0
+    assert cost_of(p, 2**21)[0] <= 2 * plenty
 
 
 @pytest.mark.parametrize("bias", [Bias.free(), Bias.none(), Bias.penalized(2.0)], ids=lambda bias: bias.kind)

@@ -77,9 +77,10 @@ class SVC(KernelClassifier):
 
     Notes
     -----
-    Cost: in time about (samples × support vectors) kernel values, each O(d), with the RBF kernel O(features that differ from their
-    usual value) where these are few; memory beside the data: `cache_size`, at most two and a half copies of the data in float32
-    (in float64 for tol < 1e-4), and 50 MB for tiles and vectors. Prediction: see `decision_function` and `predict`.
+    Cost: in time about (samples × support vectors) kernel values, each O(d), or with the RBF kernel O(entries that differ from
+    their feature's usual value) where these are few; memory beside the data: `cache_size`, at most two and a half copies of the
+    data in float32 (in float64 for tol < 1e-4), and 50 MB for tiles and vectors. Prediction: see `decision_function` and
+    `predict`.
 
     Examples
     --------

@@ -61,7 +61,7 @@ BYTES_PER_FEATURE = 2**20
 PATIENCE = 40
 """Rounds in which the gap must fall by a tenth; else float32 gives way to float64, and float64 to another solver."""
 
-REFINED, FINE, FINE_ROUNDS, IDLE_ROUNDS = 256, 1e-7, 12, 3
+REFINED, FINE, FINE_ROUNDS, IDLE_ROUNDS = 256, 1e-7, 20, 3
 """Up to so many samples the last digits cost nothing worth mentioning. They are looked for from this gap on, where it is certain
 which samples are free; or after so many rounds; or after so many without progress."""
 
