@@ -17,9 +17,6 @@ from maxmargin.typing import Floats
 SORTED_AT_ONCE = 5000
 """So many values are sorted; more are halved first."""
 
-GUESSED_WITHIN = 0.02
-"""Kinks so near a guess are looked at first."""
-
 
 class Interval(NamedTuple):
     """Every b in [lower, upper] is as good as any other."""
@@ -63,19 +60,11 @@ def best_bias(problem: Problem, beta: Floats, f: Floats) -> Interval:
     raise NotSupportedError(f"No closed form for the best bias of {problem.loss!r}.")
 
 
-def hinge_interval(f: Floats, y: Floats, cost: Floats, slope: float = 0.0, guess: float | None = None) -> Interval:
-    """Where slope · b + Σ c_j max(0, 1 − y_j(f_j + b)) is smallest; the slope stands for samples that are surely inside.
-
-    A good `guess` makes it cheaper where the samples are many, and changes nothing else.
-    """
+def hinge_interval(f: Floats, y: Floats, cost: Floats, slope: float = 0.0) -> Interval:
+    """Where slope · b + Σ c_j max(0, 1 − y_j(f_j + b)) is smallest; the slope stands for samples that are surely inside."""
     # Passing a kink from the left raises the slope by its cost: a positive switches off, a negative switches on. It starts at
     # minus the positives' cost, so it reaches zero where the kinks passed have cost as much.
-    kinks, balance, flat = y - f, float(cost[y > 0].sum()) - slope, 1e-12 * float(cost.sum())
-    if guess is not None and len(kinks) > SORTED_AT_ONCE:
-        is_near = np.abs(kinks - guess) <= GUESSED_WITHIN
-        below = float(cost[kinks < guess - GUESSED_WITHIN].sum())
-        if below < balance - flat and below + float(cost[is_near].sum()) > balance + flat:
-            kinks, cost, balance = kinks[is_near], cost[is_near], balance - below
+    kinks, balance, flat = y - f, float(cost[y > 0].sum()), 1e-12 * float(cost.sum())
     if len(kinks) <= SORTED_AT_ONCE:
         return Interval(*_reach_sorted(kinks, cost, balance - flat, balance + flat))
     return Interval(weighted_quantile(kinks, cost, balance - flat), weighted_quantile(kinks, cost, balance + flat))

@@ -81,11 +81,13 @@ def scores(problem: Problem, candidate: Candidate, n_threads: int = 1) -> Scores
 
 def _rough(problem: Problem, expansion: Expansion, n_threads: int) -> Iterator[tuple[slice, Rough]]:
     """Sums in float32 for all samples, piece by piece; at once where their rows are ready and float32 suits them all."""
-    packed = problem.packed
+    packed, at_once = problem.packed, None
     if packed is not None:
         with contextlib.suppress(NotSupportedError):
-            yield slice(None), expansion.rough(packed, n_threads)
-            return
+            at_once = expansion.rough(packed, n_threads)
+    if at_once is not None:
+        yield slice(None), at_once
+        return
     for at, rows in problem.pieces():
         yield at, expansion.rough(rows, n_threads)
 

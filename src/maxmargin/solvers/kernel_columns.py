@@ -57,7 +57,6 @@ class KernelColumns:
         self.right: Any = None
         self.columns: list[Any] = []
         self.tiles = [np.empty(0, dtype=self.dtype)] * n_threads
-        self.space: Block = np.empty(0, dtype=self.dtype)
         self.values = 0
 
     def begin(self, samples: Indices) -> None:
@@ -88,12 +87,8 @@ class KernelColumns:
         """What a compiled loop needs to make rows K[i, active] one by one, padded to so many entries; None where that is dear."""
         return self.kernel.compiled(self.right, size) if self.X.shape[1] <= NARROW else None
 
-    def block(self, some: Indices, others: Indices, out: Block | None = None) -> Block:
-        """K[some, others]: in `out`, or until the next call overwrites it."""
-        if out is None:
-            if self.space.size < len(some) * len(others):
-                self.space = np.empty(len(some) * len(others), dtype=self.dtype)
-            out = self.space[: len(some) * len(others)].reshape(len(some), len(others))
+    def block(self, some: Indices, others: Indices, out: Block) -> None:
+        """K[some, others], in `out`."""
         left, right = self._left(some), self.kernel.ready(self.kernel.part(self.right, others))
         self.values += out.size
 
@@ -102,7 +97,6 @@ class KernelColumns:
             self._fill(self.kernel.part(left, at), right, out[at], some[at], others)
 
         self._share(range(0, len(some), BLOCK_ROWS), fill)
-        return out
 
     def add(self, some: Indices, weights: Floats, out: Floats, store: Block, slots: Indices) -> None:
         """out += weights @ K[some, active]; row r is also kept in store[slots[r]] where slots[r] ≥ 0."""
