@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from maxmargin.solvers import Budget
+from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.threads import one_blas_thread, short_turns
 
 T = TypeVar("T")
@@ -37,8 +38,9 @@ def in_threads(train: Callable[[int, Budget], T], n_problems: int, budget: Budge
         return train(k, replace(budget, seconds=seconds, stop=stop.is_set))
 
     with short_turns(), one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:
-        futures = [pool.submit(share, k) for k in range(n_problems)]
         try:
+            with deferred_interrupt():  # until all are there: the first may be at work already
+                futures = [pool.submit(share, k) for k in range(n_problems)]
             wait(futures)
         except KeyboardInterrupt:
             stop.set()
