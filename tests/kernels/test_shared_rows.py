@@ -12,8 +12,9 @@ import scipy.sparse as sp
 from maxmargin import SVC
 from maxmargin.core import Candidate, Problem, certify
 from maxmargin.core import scores as scores_module
-from maxmargin.kernels import RBF, Linear, SharedRows
+from maxmargin.kernels import RBF, Linear
 from maxmargin.kernels import packed as packed_module
+from maxmargin.kernels.shared_rows import SharedRows
 from maxmargin.solvers import SMO, solve
 
 

@@ -19,7 +19,8 @@ from maxmargin.estimators.progress import watching
 from maxmargin.estimators.robust import LOSSES, chosen_solver, hinge_of, judged, store_outliers, trainer
 from maxmargin.estimators.separated import separated
 from maxmargin.estimators.weights import class_factors, costs
-from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed, SharedRows, kernel_from_name
+from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed, kernel_from_name
+from maxmargin.kernels.shared_rows import SharedRows
 from maxmargin.solvers import Auto, Budget, Solver
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix

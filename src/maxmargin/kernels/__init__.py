@@ -25,7 +25,6 @@ from maxmargin.kernels.precomputed import Precomputed
 from maxmargin.kernels.psd import PSDCheck
 from maxmargin.kernels.rbf import RBF
 from maxmargin.kernels.rows import KernelRows
-from maxmargin.kernels.shared_rows import SharedRows
 from maxmargin.kernels.sigmoid import Sigmoid
 
 __all__ = [
@@ -40,7 +39,6 @@ __all__ = [
     "interactions",
     "PSDCheck",
     "KernelRows",
-    "SharedRows",
     "Expansion",
     "kernel_from_name",
 ]
