@@ -7,6 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("MAXMARGIN_QUIET", "1")  # tests look at stderr, and the first run compiles
 collect_ignore_glob = ["docs/conf.py", "docs/_extensions/*"]
 """Sphinx's: they change sys.path or need the extra docs. tests/docs looks at them."""
 NEEDS = {

@@ -12,7 +12,6 @@ from benchmarks.contenders import Contender
 from benchmarks.timing import timed
 from maxmargin import SVC
 from maxmargin.core import Candidate, Problem, certify
-from maxmargin.core.scores import scores
 from maxmargin.estimators.one_vs_one import pairs_of, unpack_dual
 from maxmargin.threads import one_blas_thread, usable_threads
 
@@ -98,7 +97,7 @@ def certified_gap(model: Any, X: Any, y: Any, C: float) -> float:
 
 def _gap(problem: Problem, beta: Any, b: float) -> float:
     candidate = Candidate(beta, b, beta)
-    return certify(problem, candidate, scores(problem, candidate, usable_threads(None)).values).relative_gap
+    return certify(problem, candidate, n_threads=usable_threads(None)).relative_gap
 
 
 KERNEL: dict[str, Contender] = {peer.name: peer for peer in (ScikitLearn(), ScikitLearnIntelex())}

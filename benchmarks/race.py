@@ -18,7 +18,7 @@ from benchmarks.contenders import Contender
 from benchmarks.options import Options, case_name
 from benchmarks.results import Row
 from benchmarks.summary import Floor
-from benchmarks.timing import timed, timed_fit
+from benchmarks.timing import cores, proof_seconds, timed, timed_fit
 
 PATIENCE = 2.0
 """A contender may take so many times as long as we do, if that is more than the seconds allowed."""
@@ -88,11 +88,14 @@ class Race:
             except Exception as error:  # a peer's failure is a result, not the end of a run of hours
                 excuses[name] = f"failed: {type(error).__name__}: {str(error)[:80]}"
         ours: list[float] = []
+        proofs: list[float] = []
         theirs: dict[str, list[float]] = {name: [] for name in [*self.variants, *trials]}
         models: dict[str, Any] = {}
         for _ in range(options.repeats):
-            model, seconds = timed_fit(self.ours(**settings), task.X, task.y)
+            with proof_seconds() as taken:
+                model, seconds = timed_fit(self.ours(**settings), task.X, task.y)
             ours.append(seconds)
+            proofs.append(sum(taken) / (seconds * (cores() if isinstance(model.certificate_, tuple) else 1)))
             for name, variant in self.variants.items():
                 models[name], seconds = timed_fit(variant(**settings), task.X, task.y)
                 theirs[name].append(seconds)
@@ -106,6 +109,9 @@ class Race:
             **task.notes,
             "ours": median(ours),
             "our gap": worst(model.certificate_).relative_gap,
+            "proof share": median(
+                proofs
+            ),  # of the fit's seconds; of those of all cores where problems have threads of their own
             "solver": worst(model.solver_).split(":")[0],
         }
         rows = [

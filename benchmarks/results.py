@@ -22,7 +22,7 @@ def save(suite: str, rows: list[Row], **more: Any) -> None:
     """Write results/SUITE.csv and results/SUITE.json; `more` goes into the json."""
     FOLDER.mkdir(exist_ok=True)
     with (FOLDER / f"{suite}.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer = csv.DictWriter(file, fieldnames=list(dict.fromkeys(name for row in rows for name in row)))
         writer.writeheader()
         writer.writerows(rows)
     config = {

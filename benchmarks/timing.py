@@ -3,13 +3,16 @@
 import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
+from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
 
 from maxmargin import LinearSVC
+from maxmargin.solvers.base import _Run
 
 T = TypeVar("T")
 
@@ -31,6 +34,21 @@ def timed(call: Callable[[], T]) -> tuple[T, float]:
 def timed_fit(model: Any, X: Any, y: Any) -> tuple[Any, float]:
     """The fitted model and the seconds its fit took."""
     return timed(lambda: model.fit(X, y))
+
+
+@contextmanager
+def proof_seconds() -> Iterator[list[float]]:
+    """A list that collects the seconds of each certificate that the driver asks for meanwhile, on any thread."""
+    seconds: list[float] = []
+    judge = _Run.judge
+
+    def timed_judge(run: Any, candidate: Any) -> Any:
+        found, taken = timed(lambda: judge(run, candidate))
+        seconds.append(taken)
+        return found
+
+    with mock.patch.object(_Run, "judge", timed_judge):
+        yield seconds
 
 
 def small_sets() -> list[tuple[Any, Any]]:

@@ -1,5 +1,9 @@
-"""Everything that must hold before a change lands: ``python -m tests`` from the project's root."""
+"""Everything that must hold before a change lands: ``python -m tests`` from the project's root.
 
+``python -m tests explore`` runs the tests alone, with examples that no run has drawn before; see `conftest.py`.
+"""
+
+import os
 import subprocess
 import sys
 import sysconfig
@@ -18,11 +22,16 @@ CHECKS = {
 }
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Run each check in turn; the first that fails ends it."""
-    for name, command in CHECKS.items():
+    if arguments not in ([], ["explore"]):
+        sys.stderr.write(f"python -m tests takes nothing, or explore; got {' '.join(arguments)}\n")
+        return 2
+    names = ["tests"] if arguments else list(CHECKS)
+    environment = {**os.environ, "HYPOTHESIS_PROFILE": "explore"} if arguments else None
+    for name in names:
         started = time.perf_counter()
-        code = subprocess.run(command, cwd=ROOT, check=False).returncode
+        code = subprocess.run(CHECKS[name], cwd=ROOT, check=False, env=environment).returncode
         sys.stderr.write(f"-- {name}: {'ok' if code == 0 else 'FAILED'}, {time.perf_counter() - started:.0f} s\n")
         if code:
             return code
@@ -30,4 +39,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,18 +1,26 @@
-"""Settings for the whole suite: Hypothesis draws the same examples each time and keeps no files."""
+"""Settings for the whole suite, among them the two profiles of Hypothesis.
 
+`everyday` draws the same examples in every run and keeps no files. `explore` draws others each time, and keeps what failed in
+`.hypothesis/`, so that the next run tries it first: ``python -m tests explore``, or ``HYPOTHESIS_PROFILE=explore`` before
+``python -m pytest``. A test that sets its own number of examples leaves the rest to the profile.
+"""
+
+import os
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
 
+FAILED_EXAMPLES = Path(__file__).parent.parent / ".hypothesis" / "examples"
+COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+
+settings.register_profile("everyday", COMMON, derandomize=True, database=None)
 settings.register_profile(
-    "same-everywhere",
-    derandomize=True,
-    deadline=None,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    "explore", COMMON, derandomize=False, database=DirectoryBasedExampleDatabase(FAILED_EXAMPLES), print_blob=True
 )
-settings.load_profile("same-everywhere")
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "everyday"))
 
 
 @pytest.fixture

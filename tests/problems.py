@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.core import Bias, Candidate, Problem, SquaredHinge
 from maxmargin.kernels import Polynomial
@@ -90,3 +91,15 @@ KNOWN = [
         0.25,
     ),
 ]
+
+
+def bag_of_words(n=600, d=6000, longest=600, seed=0):
+    """Texts of very different length, their labels as it comes; the ten longest occur with the other label, too."""
+    rng = np.random.default_rng(seed)
+    share = 1.0 / (1.0 + np.arange(d)) ** 0.9
+    lengths = np.exp(rng.uniform(np.log(4), np.log(longest), n)).astype(int)
+    rows = [np.unique(rng.choice(d, length, p=share / share.sum())) for length in lengths]
+    y, twice = rng.choice([-1.0, 1.0], n), np.argsort(-lengths)[:10]
+    rows += [rows[i] for i in twice]
+    indices, ends = np.concatenate(rows), np.cumsum([0, *map(len, rows)])
+    return sp.csr_array((np.ones(len(indices)), indices, ends), shape=(len(rows), d)), np.append(y, -y[twice])

@@ -19,6 +19,7 @@ LAYERS = (  # each may import from those below it and from itself
     ("core",),
     ("kernels",),
     ("_loops", "threads"),
+    ("rounding",),
     ("errors", "typing"),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

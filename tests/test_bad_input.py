@@ -9,7 +9,16 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
-from maxmargin import HardMarginSVC, InvalidInputError, NotSeparableError, NotSupportedError, separability
+from maxmargin import (
+    SVC,
+    ConvergenceWarning,
+    HardMarginSVC,
+    InvalidInputError,
+    LinearSVC,
+    NotSeparableError,
+    NotSupportedError,
+    separability,
+)
 
 X = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0]])
 Y = np.array([0, 0, 1, 1])
@@ -358,3 +367,45 @@ def test_a_proof_about_many_sparse_features_does_not_make_them_dense():
     assert verdict.is_separable is False
     assert verdict.check()
     assert peak < 10, "200 MB for two million features are 10 MB for these"
+
+
+# ---------------------------------------------------------------------------------------------------- the range of float64
+
+FAR = {
+    "C": (LinearSVC(C=1e308), None, "may leave the range of float64"),
+    "C with a kernel": (SVC(C=1e308), None, "may leave the range of float64"),
+    "C of the squared hinge": (LinearSVC(C=1e120, loss="squared_hinge"), None, "may leave the range of float64"),
+    "C of L1": (LinearSVC(C=1e308, penalty="l1"), None, "may leave the range of float64"),
+    "scale of the bias": (LinearSVC(intercept_scaling=1e200), None, "may leave the range of float64"),
+    "C times weights": (LinearSVC(C=1e308), np.full(4, 10.0), "C × sample weight × class weight leaves the range"),
+    "C times class weights": (
+        LinearSVC(C=1e308, class_weight={0: 10.0}),
+        None,
+        "C × sample weight × class weight leaves",
+    ),
+    "vanishing weights": (
+        LinearSVC(C=1e-300),
+        np.array([1.0, 1.0, 1.0, 1e-100]),
+        "C × sample weight × class weight leaves",
+    ),
+    "class weight beyond float64": (LinearSVC(class_weight={0: 10**400}), None, "positive for every class, and finite"),
+    "tol beyond float64": (LinearSVC(tol=10**400), None, "tol is the relative gap"),
+    "seconds beyond float64": (SVC(max_seconds=10**400), None, "max_seconds must be"),
+    "bias beyond float64": (LinearSVC(intercept_scaling=10**400), None, "scale of a penalized bias"),
+}
+
+
+@pytest.mark.parametrize("name", list(FAR))
+def test_numbers_that_leave_float64_have_their_sentence(name):
+    model, weights, words = FAR[name]
+    unchanged_after(InvalidInputError, words, lambda estimator: estimator.fit(X, Y, weights), model)
+
+
+def test_a_kernel_with_enormous_values_does_not_raise_an_overflow():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = X[:, 0] + 0.3 * rng.normal(size=40) > 0
+    with pytest.warns(ConvergenceWarning, match="Not certified: the gap is"):
+        SVC(kernel="poly", degree=400).fit(X, y)
+    with pytest.raises(InvalidInputError, match="not finite in float64"):
+        SVC(kernel="poly", degree=4000).fit(X, y)

@@ -4,12 +4,26 @@ import math
 
 import numpy as np
 import pytest
+import sklearn.svm
 from scipy.optimize import minimize_scalar
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
-from sklearn.svm import SVC
 
-from maxmargin import HardMarginSVC, InvalidInputError, bounds
+import maxmargin
+from maxmargin import (
+    ConvergenceWarning,
+    HardMarginSVC,
+    InvalidInputError,
+    LinearSVC,
+    NotSupportedError,
+    PegasosSVC,
+    Perceptron,
+    Regularization,
+    bounds,
+    certify,
+    export,
+    load,
+)
 
 X = np.array([[-3.0], [-2.0], [2.0], [4.0]])
 Y = np.array([0, 0, 1, 1])
@@ -32,9 +46,135 @@ def test_the_perceptron_bound_by_hand():
     assert not found.plug_in, "it speaks of the very samples that were measured"
 
 
-def test_the_soft_margin_bound_by_hand():
-    """ρB = 4 · ½, no hinge loss."""
-    assert float(homogeneous()["soft_margin_best"]) == pytest.approx(math.sqrt(8 * (4 * 0.5) ** 2 / 4))
+def circle(m=400):
+    """Unit vectors with a margin: ρ = 1."""
+    angle = np.random.default_rng(0).uniform(-1.2, 1.2, size=m) + np.pi * (np.arange(m) % 2)
+    return np.column_stack([np.cos(angle), np.sin(angle)]), np.arange(m) % 2
+
+
+def test_a_model_does_not_get_the_bound_of_another_lambda():
+    """With ρ = 1, m = 400 and λ = 1e-4 the corollary has 2ρ²/(λm) = 50, whatever the best λ would give."""
+    data, labels = circle()
+    model = LinearSVC(C=Regularization.tikhonov(1e-4), fit_intercept=False, tol=1e-8).fit(data, labels)
+    found = bounds.of_model(model, data, labels)
+    z = (2 * labels - 1) * model.decision_function(data)
+    by_hand = np.maximum(0, 1 - z).mean() + 1e-4 * np.linalg.norm(model.coef_) ** 2 + 2 / (1e-4 * 400)
+    assert float(found["soft_margin"]) == pytest.approx(by_hand)
+    assert float(found["soft_margin"]) > 50
+    assert found["soft_margin"].inputs["lam"] == pytest.approx(1e-4)
+    assert "soft_margin_best" not in found
+
+
+def test_a_penalised_bias_is_the_weight_of_its_own_constant_feature():
+    data, labels = circle(40)
+    wide = np.hstack([data, np.full((40, 1), 2.0)])
+    settings = {"C": Regularization.tikhonov(0.05), "tol": 1e-10}
+    one = LinearSVC(intercept_scaling=2.0, **settings).fit(data, labels)
+    other = LinearSVC(fit_intercept=False, **settings).fit(wide, labels)
+    first, second = (bounds.of_model(*three)["soft_margin"] for three in ((one, data, labels), (other, wide, labels)))
+    assert float(first) == pytest.approx(float(second), rel=1e-4)
+    assert first.assumptions == second.assumptions
+
+
+def test_a_free_bias_is_no_part_of_the_theorem_and_the_bound_says_so():
+    data, labels = circle(40)
+    data[:, 0] += 1.0
+    model = LinearSVC(C=Regularization.tikhonov(0.05), tol=1e-10).fit(data, labels)
+    found = bounds.of_model(model, data, labels)["soft_margin"]
+    rho, norm, b = np.linalg.norm(data, axis=1).max(), np.linalg.norm(model.coef_), abs(model.intercept_[0])
+    z = (2 * labels - 1) * model.decision_function(data)
+    searched = minimize_scalar(
+        lambda log_s: 0.05 * (b / math.exp(log_s)) ** 2 + 2 * math.exp(log_s) ** 2 / (0.05 * 40),
+        bounds=(-9, 9), method="bounded", options={"xatol": 1e-10},
+    ).fun  # fmt: skip
+    assert float(found) == pytest.approx(np.maximum(0, 1 - z).mean() + 0.05 * norm**2 + 2 * rho**2 / 2 + searched)
+    assert "does not penalise it" in str(found)
+    assert "does not penalise it" in str(bounds.of_model(HardMarginSVC().fit(X, Y), X, Y)["hard_margin"])
+    assert "does not penalise it" not in str(homogeneous()["hard_margin"])
+
+
+UNCOVERED = {
+    "squared hinge": LinearSVC(loss="squared_hinge"),
+    "L1": LinearSVC(penalty="l1"),
+    "ramp": LinearSVC(loss="ramp"),
+    "hard margin": HardMarginSVC(),
+    "unequal costs": LinearSVC(class_weight={0: 1.0, 1: 2.0}),
+}
+
+
+@pytest.mark.parametrize("name", UNCOVERED)
+def test_a_model_that_the_corollary_does_not_cover_has_none(name):
+    found = bounds.of_model(UNCOVERED[name].fit(X, Y), X, Y)
+    assert not {"soft_margin", "soft_margin_best"} & set(found)
+    assert ("hard_margin" in found) is (name == "hard margin")
+    assert ("leave_one_out_support" in found) is (name not in ("L1", "ramp"))
+
+
+def test_a_soft_margin_that_separates_is_not_the_hard_margin():
+    found = bounds.of_model(LinearSVC(C=100.0).fit(X, Y), X, Y)
+    assert "hard_margin" not in found
+    assert "perceptron_updates" in found
+
+
+def test_samples_that_the_ramp_leaves_out_still_count():
+    """It leaves the last one out and separates the others: no hyperplane separates all."""
+    data, labels = np.array([[-3.0], [-2.0], [2.0], [3.0], [9.0]]), np.array([0, 0, 1, 1, 0])
+    model = LinearSVC(loss="ramp", C=10.0, solver="exact").fit(data, labels)
+    assert model.outliers_.tolist() == [4]
+    found = bounds.of_model(model, data, labels)
+    assert "perceptron_updates" not in found
+    assert found["vc_rate"].inputs["m"] == 5
+
+
+@pytest.mark.parametrize(("size", "shift"), [(0.02, 0.05), (0.01, 0.02), (0.1, 0.2), (5.0, 1.0), (2.0, -1.5)])
+def test_no_perceptron_makes_more_updates_than_its_bound(size, shift):
+    """The constant feature of `Perceptron` is 1, so that of the bound is 1: the best one has (ρ‖w‖ + |b|)², too few here."""
+    data = size * np.array([[0.0], [0.5], [1.0], [1.5]]) + shift
+    found = bounds.of_model(HardMarginSVC().fit(data, Y), data, Y)["perceptron_updates"]
+    for seed in range(3):
+        learner = Perceptron(random_state=seed, max_iter=-1).fit(data, Y)
+        assert learner.n_updates_ <= int(found)
+        assert learner.n_updates_ <= int(bounds.of_model(learner, data, Y)["perceptron_updates"])
+
+
+def test_no_perceptron_without_an_intercept_makes_more_updates_than_its_bound():
+    learner = Perceptron(fit_intercept=False).fit(X, Y)
+    assert learner.n_updates_ <= int(homogeneous()["perceptron_updates"])
+
+
+def test_a_fitted_perceptron_is_not_called_unfitted():
+    separable = Perceptron().fit(X, Y)
+    assert set(bounds.of_model(separable, X, Y)) == {"perceptron_updates", "vc_rate"}
+    with pytest.raises(NotSupportedError, match="A perceptron minimises nothing"):
+        certify(separable, X, Y)
+    mixed = np.array([0, 1, 0, 1])
+    with pytest.warns(ConvergenceWarning):
+        confused = Perceptron(max_iter=3).fit(X, mixed)
+    assert set(bounds.of_model(confused, X, mixed)) == {"vc_rate"}
+    with pytest.warns(ConvergenceWarning):
+        kernel = Perceptron(kernel="rbf", gamma=1e-9, max_iter=2).fit(X, mixed)
+    assert bounds.of_model(kernel, X, mixed) == {}
+    for unfitted in (certify, bounds.of_model):
+        with pytest.raises(NotFittedError):
+            unfitted(Perceptron(), X, Y)
+    data, labels = load_iris(return_X_y=True)
+    with pytest.warns(ConvergenceWarning):
+        many = Perceptron(max_iter=2).fit(data, labels)
+    with pytest.raises(InvalidInputError, match="two classes, this model has 3"):
+        bounds.of_model(many, data, labels)
+
+
+def test_what_a_stream_taught_is_not_called_unfitted():
+    model = PegasosSVC().partial_fit(X, Y, classes=[0, 1])
+    for question in (certify, bounds.of_model):
+        with pytest.raises(NotSupportedError, match="learned from a stream"):
+            question(model, X, Y)
+
+
+def test_a_model_of_another_program_is_not_called_unfitted(tmp_path):
+    export(maxmargin.SVC(kernel="linear").fit(X, Y), tmp_path / "m.libsvm")
+    with pytest.raises(NotSupportedError, match="was not trained here"):
+        certify(load(tmp_path / "m.libsvm"), X, Y)
 
 
 def test_the_support_vectors_are_counted():
@@ -53,7 +193,7 @@ def test_a_bias_is_one_more_dimension():
 def test_figures_measured_on_a_sample_say_so():
     found = homogeneous()
     plug_in = {name for name, bound in found.items() if bound.plug_in}
-    assert plug_in == {"hard_margin", "soft_margin_best", "leave_one_out_support"}
+    assert plug_in == {"hard_margin", "leave_one_out_support"}
     assert all("plug-in figure" in str(found[name]) for name in plug_in)
 
 
@@ -94,11 +234,9 @@ def test_the_bias_is_the_weight_of_the_best_constant_feature(shift):
         options={"xatol": 1e-10},
     ).fun
     found = bounds.of_model(model, data, y)
-    inputs = found["soft_margin_best"].inputs
-    assert inputs["rho"] * inputs["B"] == pytest.approx(searched, rel=1e-6)
-    assert inputs["rho"] * inputs["B"] == pytest.approx(rho * norm + b, rel=1e-9)
     hard = found["hard_margin"].inputs
     assert hard["rho"] / hard["gamma"] == pytest.approx(searched, rel=1e-6), "the closest sample has y F = 1"
+    assert hard["rho"] / hard["gamma"] == pytest.approx(rho * norm + b, rel=1e-6)
 
 
 def test_the_constant_feature_really_separates_with_that_margin():
@@ -133,8 +271,6 @@ def test_a_model_that_does_not_separate_has_no_hard_margin_bound():
     found = bounds.of_model(model, X, Y)
     assert "hard_margin" not in found
     assert "perceptron_updates" not in found
-    z = np.where(Y == 1, 1, -1) * model.decision_function(X)
-    assert found["soft_margin_best"].inputs["hinge_loss"] == pytest.approx(np.maximum(0, 1 - z).mean())
 
 
 def test_several_classes_are_refused():
@@ -146,7 +282,7 @@ def test_several_classes_are_refused():
 
 def test_other_models_and_other_data_are_refused():
     with pytest.raises(InvalidInputError, match="maxmargin estimator is needed"):
-        bounds.of_model(SVC().fit(X, Y), X, Y)
+        bounds.of_model(sklearn.svm.SVC().fit(X, Y), X, Y)
     with pytest.raises(NotFittedError):
         bounds.of_model(HardMarginSVC(), X, Y)
     with pytest.raises(InvalidInputError, match="training data are needed"):

@@ -2,8 +2,11 @@
 
 import doctest
 import inspect
+import re
 import subprocess
 import sys
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +36,22 @@ def loaded_by(code):
     script = f"{code}\nimport sys\nprint(*sorted({{name.partition('.')[0] for name in sys.modules}}))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
     return set(done.stdout.split())
+
+
+def named_in_readme():
+    """The names in code at the beginning of each line of README's table, with the command line's own line left out."""
+    readme = Path(__file__).parents[1] / "README.md"
+    firsts = re.findall(r"^\| (`[^|]*`) \|", readme.read_text(encoding="utf-8"), re.MULTILINE)
+    return [name for first in firsts if "`maxmargin " not in first for name in re.findall(r"`([\w.]+)`", first)]
+
+
+def test_each_name_of_readme_is_there_after_importing_the_package():
+    names = named_in_readme()
+    assert {"LinearSVC", "solvers", "distributed.LinearSVC", "save"} <= set(names)
+    if find_spec("distributed") is None:
+        names = [name for name in names if not name.startswith("distributed")]
+    names.sort(key=lambda name: name not in maxmargin._MODULES)  # before another name loads them
+    loaded_by("\n".join(["import maxmargin", *(f"maxmargin.{name}" for name in names)]))
 
 
 def test_importing_loads_numpy_at_most():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from maxmargin import bounds, distributed, errors, io, kernels, plot
+    from maxmargin import bounds, distributed, errors, io, kernels, plot, solvers
     from maxmargin.analysis.witness import NotSeparable, Separable, Undecided
     from maxmargin.core import Certificate, Halfspace, Problem, Regularization, Status
     from maxmargin.errors import (
@@ -81,7 +81,7 @@ _HOME = {
     "save": "io",
     "report": "reporting",
 }
-_MODULES = ("bounds", "distributed", "errors", "io", "kernels", "plot")
+_MODULES = ("bounds", "distributed", "errors", "io", "kernels", "plot", "solvers")
 
 __all__ = [
     "Certificate",
@@ -125,6 +125,7 @@ __all__ = [
     "report",
     "save",
     "separability",
+    "solvers",
     "xi_alpha",
 ]
 

@@ -5,7 +5,8 @@ data. Theorems speak of the distribution, a sample only hints at it: what `of_mo
 """
 
 import math
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,9 +25,13 @@ from maxmargin.analysis.bounds import (
     soft_margin_samples,
     vc_rate,
 )
-from maxmargin.core.certificate import count_groups
+from maxmargin.core import Candidate, Hinge, Problem, Regularization
+from maxmargin.core.groups import count_groups
 from maxmargin.errors import InvalidInputError
+from maxmargin.estimators.anatomy import anatomies
 from maxmargin.estimators.inspect import stored_problems
+from maxmargin.estimators.perceptron import Perceptron
+from maxmargin.kernels import Linear
 
 __all__ = [
     "Bound",
@@ -46,12 +51,17 @@ __all__ = [
 ]
 
 
+FREE_BIAS = (
+    "the bias, unknown to the theorem, counts as the weight of a constant feature; this model does not penalise it"
+)
+"""What is assumed beyond a theorem where the bias of a model is free."""
+
+
 def of_model(estimator: Any, X: Any, y: Any, *, delta: float = 0.05) -> dict[str, Bound]:
     """Every bound that applies to a fitted binary model, with the numbers measured on its training data.
 
-    ρ = max_j ‖φ(x_j)‖ and B = ‖w‖. The theorems are about hyperplanes through the origin; a bias b is the weight b/s of a
-    constant feature s, and s² = ρ|b|/‖w‖ gives the smallest product: ρB = ρ‖w‖ + |b|. Where the model separates its samples
-    (min_j y_jF_j = m > 0), γ = m/B.
+    ρ = max_j ‖φ(x_j)‖. The theorems are about hyperplanes through the origin; a bias b is the weight b/s of a constant feature s.
+    A penalised bias has its s. A free one takes the s with the smallest value, and the bound says that this was assumed.
 
     Parameters
     ----------
@@ -65,8 +75,10 @@ def of_model(estimator: Any, X: Any, y: Any, *, delta: float = 0.05) -> dict[str
     Returns
     -------
     dict of str to Bound
-        "hard_margin" and "perceptron_updates" where the model separates its training data; "soft_margin_best",
-        "leave_one_out_support"; "vc_rate" for the linear kernel.
+        "hard_margin" for the hard margin; "soft_margin" for the hinge with the L2 penalty and the same cost for all samples,
+        at the λ = 1/(2·cost·m) that was used; "perceptron_updates" where the model separates its training data (the number of
+        updates of a `Perceptron` with or without an intercept, like the model); "leave_one_out_support" for convex losses with
+        the L2 penalty; "vc_rate" for the linear kernel. What a theorem does not cover is left out.
 
     Examples
     --------
@@ -76,36 +88,106 @@ def of_model(estimator: Any, X: Any, y: Any, *, delta: float = 0.05) -> dict[str
     >>> int(found["perceptron_updates"]), found["hard_margin"].vacuous, found["hard_margin"].plug_in
     (4, True, True)
     """
-    problems = stored_problems(estimator, X, y)
-    if len(problems) != 1:
+    if isinstance(estimator, Perceptron):
+        return _of_perceptron(estimator, X, y)
+    stored = stored_problems(estimator, X, y)
+    if len(stored.problems) != 1:
         raise InvalidInputError(f"The bounds are about two classes, this model has {len(estimator.classes_)}.")
-    problem, candidate = problems[0]
-    on = problem.present
-    f = problem.decision(candidate.w)
-    z = (problem.y * (f + candidate.b))[on]
-    norm = math.sqrt(max(problem.norm2(candidate.w, f), 0.0))
-    rho = float(np.sqrt(max(problem.diag()[on].max(), 0.0)))
-    m = len(on)
-    radius, B = _with_bias(rho, norm, candidate.b)
-    support = count_groups(problem, candidate.beta * problem.y)
+    stored.warn_of_other_data()
+    problem, candidate = stored.problems[0]
+    ball = _Ball.of(problem, candidate)
+    is_covered = problem.penalty.strongly_convex and problem.loss.convex and not hasattr(estimator, "outliers_")
     found = {}
-    if z.min() > 0:
-        gamma = float(z.min()) / B
-        found["hard_margin"] = hard_margin(rho=radius, gamma=gamma, m=m, delta=delta, plug_in=True)
-        found["perceptron_updates"] = perceptron_updates(rho=radius, gamma=gamma)
-    hinge = float(np.maximum(0.0, 1.0 - z).mean())
-    if B > 0:
-        found["soft_margin_best"] = soft_margin_best(hinge_loss=hinge, B=B, rho=radius, m=m, plug_in=True)
-    found["leave_one_out_support"] = leave_one_out_support(n_support=support.on + support.inside, m=m, plug_in=True)
-    if problem.is_linear:
-        d = problem.X.shape[1] + int(problem.bias.kind != "none")
-        found["vc_rate"] = vc_rate(d=d, m=m)
-    return found
+    if ball.closest > 0 and problem.is_hard:
+        found["hard_margin"] = _hard(problem, ball, delta)
+    cost = np.unique(problem.cost[problem.present])
+    if is_covered and isinstance(problem.loss, Hinge) and not problem.is_hard and len(cost) == 1:
+        found["soft_margin"] = _soft(problem, ball, float(cost[0]))
+    found |= _updates(problem, ball)
+    if is_covered:
+        support = count_groups(problem.loss, problem.cost, candidate.beta * problem.y)
+        found["leave_one_out_support"] = leave_one_out_support(
+            n_support=support.on + support.inside, m=ball.m, plug_in=True
+        )
+    return found | _rate(problem, ball)
 
 
-def _with_bias(rho: float, norm: float, b: float) -> tuple[float, float]:
-    """(radius, norm) of the samples and weights with the bias as the weight of the best constant feature."""
-    if b == 0.0 or norm == 0.0 or rho == 0.0:
-        return math.hypot(rho, 1.0 if b else 0.0), math.hypot(norm, b)
-    s = math.sqrt(rho * abs(b) / norm)
-    return math.hypot(rho, s), math.hypot(norm, b / s)
+def _of_perceptron(estimator: Perceptron, X: Any, y: Any) -> dict[str, Bound]:
+    """Of a perceptron: the bound of its updates where its witness separates the samples, and the rate."""
+    part = anatomies(estimator, X, y)
+    if len(part) != 1:
+        raise InvalidInputError(f"The bounds are about two classes, this model has {len(estimator.classes_)}.")
+    witness = getattr(estimator, "witness_", None)  # a model file keeps none
+    if witness is None:
+        is_linear = isinstance(estimator.kernel_, Linear)
+        d = estimator.n_features_in_ + int(estimator.fit_intercept)
+        return {"vc_rate": vc_rate(d=d, m=len(part[0].y))} if is_linear else {}
+    problem = witness.problem
+    ball = _Ball.of(problem, Candidate(witness.w, witness.b, np.zeros(problem.n)))
+    return _updates(problem, ball) | _rate(problem, ball)
+
+
+class _Ball(NamedTuple):
+    """What is measured on a model: m samples within ρ, ‖w‖, b, the mean hinge loss and min_j y_jF_j."""
+
+    m: int
+    rho: float
+    norm: float
+    b: float
+    hinge: float
+    closest: float
+
+    @classmethod
+    def of(cls, problem: Problem, candidate: Candidate) -> "_Ball":
+        """Of all samples, those included that the last convex step of a ramp loss leaves out."""
+        f = problem.decision(candidate.w)
+        z = problem.y * (f + candidate.b)
+        return cls(
+            m=problem.n,
+            rho=float(np.sqrt(max(problem.diag().max(), 0.0))),
+            norm=math.sqrt(max(problem.norm2(candidate.w, f), 0.0)),
+            b=float(candidate.b),
+            hinge=float(np.maximum(0.0, 1.0 - z).mean()),
+            closest=float(z.min()),
+        )
+
+    def with_constant(self, s: float) -> tuple[float, float]:
+        """(radius, norm) of the samples and weights with b as the weight of a constant feature s; s = 0 only where b = 0."""
+        return math.hypot(self.rho, s), math.hypot(self.norm, self.b / s if s else 0.0)
+
+
+def _hard(problem: Problem, ball: _Ball, delta: float) -> Bound:
+    """s² = ρ|b|/‖w‖ gives the smallest product of radius and norm: ρ‖w‖ + |b|."""
+    s = math.sqrt(ball.rho * abs(ball.b) / ball.norm)
+    if s == 0.0 and ball.b:
+        s = 1.0  # all samples are at the origin, whatever s
+    radius, B = ball.with_constant(s)
+    bound = hard_margin(rho=radius, gamma=ball.closest / B, m=ball.m, delta=delta, plug_in=True)
+    return _said(problem, bound)
+
+
+def _soft(problem: Problem, ball: _Ball, cost: float) -> Bound:
+    """The corollary at the model's own λ; s² = λ|b|√(m/2) makes λb²/s² + 2s²/(λm) smallest: |b|√(8/m)."""
+    lam = Regularization.sum(cost).to("tikhonov", ball.m).value
+    s = problem.bias.scale or math.sqrt(lam * abs(ball.b) * math.sqrt(ball.m / 2))
+    radius, B = ball.with_constant(s)
+    return _said(problem, soft_margin(hinge_loss=ball.hinge, norm=B, lam=lam, rho=radius, m=ball.m, plug_in=True))
+
+
+def _said(problem: Problem, bound: Bound) -> Bound:
+    """The bound, with what a free bias has it assume."""
+    return replace(bound, assumptions=(*bound.assumptions, FREE_BIAS)) if problem.bias.is_free else bound
+
+
+def _updates(problem: Problem, ball: _Ball) -> dict[str, Bound]:
+    """Of the perceptron, whose constant feature is 1."""
+    if not ball.closest > 0:
+        return {}
+    radius, B = (ball.rho, ball.norm) if problem.bias.kind == "none" else ball.with_constant(1.0)
+    return {"perceptron_updates": perceptron_updates(rho=radius, gamma=min(ball.closest / B, radius))}
+
+
+def _rate(problem: Problem, ball: _Ball) -> dict[str, Bound]:
+    if not problem.is_linear:
+        return {}
+    return {"vc_rate": vc_rate(d=problem.X.shape[1] + int(problem.bias.kind != "none"), m=ball.m)}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from maxmargin.analysis.exact import exact_score, solve_exactly
 
-quick = settings(derandomize=True, deadline=None, max_examples=150)
+quick = settings(deadline=None, max_examples=150)
 
 
 def reduced(A, rhs):

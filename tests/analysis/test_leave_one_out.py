@@ -113,7 +113,8 @@ def test_the_ends_of_the_bias_are_those_of_the_problem_without_the_sample(rng):
     skip = int(rng.integers(2, n))
     keep = (np.arange(n) != skip) & (cost > 0)
     total, flat = cost[keep & (y > 0)].sum(), 1e-12 * cost[keep].sum()
-    ends = bias_ends(y - f, np.ones(n), 0.0, cost, skip, total, flat, -100.0, 100.0, np.empty(n), np.empty(n))
+    goals = total - flat, total + flat
+    ends = bias_ends(y - f, np.ones(n), 0.0, cost, skip, *goals, -100.0, 100.0, np.empty(n), np.empty(n))
     assert ends == tuple(hinge_interval(f[keep], y[keep], cost[keep]))
 
 

@@ -17,7 +17,7 @@ XOR_LABELS = np.array([0, 0, 1, 1])
 
 
 def thorough(n):
-    return settings(derandomize=True, deadline=None, max_examples=n)
+    return settings(deadline=None, max_examples=n)
 
 
 # --------------------------------------------------------------------------------- an exact decision, and exact checks

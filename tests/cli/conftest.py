@@ -66,7 +66,7 @@ def two_clouds(n=60, d=4, seed=0):
     """Two overlapping classes, −1 and 1."""
     rng = np.random.default_rng(seed)
     y = np.where(np.arange(n) % 2, 1, -1)
-    return rng.normal(size=(n, d)) + 0.8 * y[:, None], y
+    return (rng.normal(size=(n, d)) + 0.8 * y[:, None]).round(6), y  # digits that svmlight files keep
 
 
 @pytest.fixture

@@ -3,12 +3,14 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
 import maxmargin
+from maxmargin._loops import disk_cache
 from maxmargin.cli import main
 from maxmargin.cli.app import app
 from maxmargin.cli.demo import free_place
@@ -110,12 +112,18 @@ def test_info_is_true():
     assert "not installed" not in found.values()
 
 
-def test_info_says_that_the_compiler_is_off(monkeypatch):
+def test_info_says_that_the_compiler_is_off_or_where_compiled_loops_are(monkeypatch, tmp_path):
+    import numba
+
     monkeypatch.setenv("MAXMARGIN_JIT", "0")
     assert facts()["compiled loops"] == "compiler off (MAXMARGIN_JIT=0)"
     monkeypatch.setenv("MAXMARGIN_JIT", "1")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "elsewhere")
-    assert facts()["compiled loops"] == "elsewhere"
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(disk_cache, "HERE", tmp_path)
+    (tmp_path / "one.py").touch()
+    assert Path(facts()["compiled loops"]).parent == tmp_path
+    (tmp_path / "one.py").unlink()
+    assert facts()["compiled loops"] == "nowhere: every process compiles"
 
 
 def test_without_a_command_there_is_help():

@@ -107,4 +107,47 @@ def test_memory_that_does_not_suffice_is_one_line(call, clouds, monkeypatch):
 
     monkeypatch.setattr("maxmargin.io.read_data", greedy)
     done = call("fit", clouds, code=1)
-    assert done.err == "maxmargin: The memory does not suffice: Unable to allocate 7 TiB.\n"
+    assert done.err == "maxmargin: Out of memory: Unable to allocate 7 TiB.\n"
+
+
+def test_memory_that_ends_without_a_word_is_one_line(call, clouds, monkeypatch):
+    def greedy(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("maxmargin.io.read_data", greedy)
+    assert call("fit", clouds, code=1).err == "maxmargin: Out of memory.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("fit", "missing.csv"), 1),
+        (("certify", "missing.maxmargin", "clouds.svm"), 1),
+        (("fit", "clouds.svm", "-C", "1e400"), 2),
+        (("fit", "clouds.svm", "--colour", "red"), 2),
+        (("fit",), 2),
+    ],
+)
+def test_json_holds_the_error_too(call, clouds, arguments, code):
+    done = call(*arguments, "--json", code=code)
+    assert done.is_one_line
+    assert done.json == {
+        "command": arguments[0],
+        "error": done.err.removeprefix("maxmargin: ").rstrip("\n"),
+        "exit_code": code,
+    }
+
+
+def test_an_interruption_before_there_is_a_model_is_json_too(call, clouds, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("maxmargin.SVC.fit", interrupted)
+    done = call("fit", clouds, "--json", code=130)
+    assert done.json["error"] == "Interrupted before there was a model; nothing was written."
+
+
+@pytest.mark.parametrize("asked", [("-C", "1e400"), ("-C", "mean:1e400"), ("--set", "C=1e400"), ("--gamma", "1e400")])
+def test_numbers_beyond_float64_are_not_taken_for_infinity(call, clouds, asked):
+    done = call("fit", clouds, *asked, code=2)
+    assert "1e400 is beyond the largest number of float64" in done.err

@@ -107,7 +107,10 @@ def test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved(call, tmp_
     np.savez(tmp_path / "d.npz", **dict(zip("Xy", two_clouds(700, 6), strict=True)))
     done = call("fit", "d.npz", "--tol", "1e-9", "--max-iter", "1", "-o", "m.maxmargin", code=3)
     assert "The budget of iterations ran out first" in done.err
-    assert "it was saved to m.maxmargin" in done.err
+    assert "Not certified. This is the best model so far; it was saved to m.maxmargin" in done.err
+    assert done.out.partition("\n")[2].startswith("Not certified: the gap is ")
+    found = call("fit", "d.npz", "--tol", "1e-9", "--max-iter", "1", "--json", code=3).json
+    assert (found["certified"], found["tol"], found["data"], found["exit_code"]) == (False, 1e-9, None, 3)
     assert load("m.maxmargin").certificate_.relative_gap > 1e-9
 
 
@@ -121,6 +124,8 @@ def test_a_perceptron_says_its_updates(call, clouds, flowers, tmp_path):
     done = call("fit", clouds, "-e", "perceptron", "--max-iter", "2", "--json", code=3)
     assert done.json["epochs"] == 2
     assert done.json["proofs"] == []
+    assert done.json["certified"] is False
+    assert "Not certified" not in done.err
 
 
 def test_json_tells_everything(call, clouds):
@@ -133,6 +138,8 @@ def test_json_tells_everything(call, clouds):
     assert found["proofs"][0]["problem"] == "1 against -1"
     assert found["proofs"][0]["groups"]["inside"] == 0
     assert found["relative_gap"] <= 1e-3
+    assert (found["certified"], found["tol"], found["data"]) == (True, 1e-3, None)
+    assert found["rounding"] >= 0
 
 
 def test_quiet_is_quiet(call, clouds):

@@ -1,12 +1,26 @@
 """``certify``, ``loo``, ``bounds``, ``convert``, ``report``: what can be asked about a model."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
 from rich.console import Console
+from sklearn.datasets import dump_svmlight_file
 
-from maxmargin import SVC, HardMarginSVC, LeaveOneOut, Perceptron, certify, leave_one_out, load, save
+from maxmargin import (
+    SVC,
+    ConvergenceWarning,
+    HardMarginSVC,
+    LeaveOneOut,
+    LinearSVC,
+    Perceptron,
+    Regularization,
+    certify,
+    leave_one_out,
+    load,
+    save,
+)
 from maxmargin.cli.loo_table import loo_tables
 from maxmargin.core import Status
 from tests.cli.conftest import two_clouds
@@ -31,7 +45,49 @@ def test_certify_with_a_tolerance_is_a_check(call, clouds, tmp_path):
     gap = load(tmp_path / "loose.maxmargin").certificate_.relative_gap
     assert call("certify", "loose.maxmargin", clouds, "--tol", str(2 * gap + 1e-9)).code == 0
     if gap > 0:
-        assert "is larger than" in call("certify", "loose.maxmargin", clouds, "--tol", str(gap / 2), code=3).err
+        assert "Not certified" in call("certify", "loose.maxmargin", clouds, "--tol", str(gap / 2), code=3).err
+
+
+def test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed(call, clouds, tmp_path):
+    X, y = two_clouds()
+    with pytest.warns(ConvergenceWarning):
+        save(LinearSVC(tol=1e-9, max_iter=1, solver="dual_cd").fit(X, y), tmp_path / "short.maxmargin")
+    done = call("certify", "short.maxmargin", clouds, code=3)
+    assert done.out.startswith("Not certified: the gap is ")
+    assert done.err.startswith("maxmargin: Not certified: the relative gap ")
+    found = call("certify", "short.maxmargin", clouds, "--json", code=3).json
+    assert (found["certified"], found["tol"], found["data"], found["exit_code"]) == (False, 1e-9, None, 3)
+    assert 0 < found["rounding"] < found["relative_gap"] * found["proofs"][0]["primal"]
+    assert found["proofs"][0]["certified"] is False
+    found = call("certify", "short.maxmargin", clouds, "--tol", str(2 * found["relative_gap"]), "--json", code=0).json
+    assert (found["certified"], found["exit_code"]) == (True, 0)
+    assert found["sentence"].startswith("Certified: ")
+
+
+def test_certify_tells_training_rows_in_another_order_from_others(call, clouds, cloud_model, tmp_path):
+    lines = clouds.read_text().splitlines()
+    (tmp_path / "shuffled.svm").write_text("\n".join([*lines[7:], *lines[:7]]) + "\n")
+    done = call("certify", cloud_model, "shuffled.svm", code=3)
+    said = " ".join(done.out.split())
+    assert said.startswith("Not certified: the gap is ")
+    assert "These are the training rows in another order. Give the data of the fit, in their order." in said
+    found = call("certify", cloud_model, "shuffled.svm", "--json", code=3).json
+    assert found["data"] == "These are the training rows in another order."
+    X, y = two_clouds()
+    dump_svmlight_file(100 * X, y, str(tmp_path / "raw.svm"), zero_based=False)
+    assert "their values differ" in call("certify", cloud_model, "raw.svm", "--json", code=3).json["data"]
+
+
+def test_bounds_and_reports_say_that_these_are_other_data(call, clouds, cloud_model, tmp_path):
+    lines = clouds.read_text().splitlines()
+    (tmp_path / "shuffled.svm").write_text("\n".join([*lines[7:], *lines[:7]]) + "\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert "training rows in another order" in call("bounds", cloud_model, "shuffled.svm", code=0).err
+        assert (
+            "training rows in another order" in call("report", cloud_model, "shuffled.svm", "-o", "p.html", code=0).err
+        )
+    assert "training rows in another order" in (tmp_path / "p.html").read_text(encoding="utf-8")
 
 
 def test_certify_wants_the_training_data(call, cloud_model, tmp_path):
@@ -70,6 +126,27 @@ def test_leave_one_out_is_that_of_the_library(call, clouds):
     assert found["xi_alpha"][0]["error"] == exact.xi_alpha.error
 
 
+def test_leave_one_out_says_which_costs_are_meant(call, clouds):
+    for resolve in ("once", "each"):
+        exact = leave_one_out(SVC(C=Regularization.mean(8), kernel="linear"), *two_clouds(), resolve=resolve)
+        options = ("loo", clouds, "-k", "linear", "-C", "mean:8", "--resolve", resolve)
+        assert exact.meaning in call(*options, code=0).out
+        found = call(*options, "--json", code=0).json
+        assert (found["resolve"], found["error"]) == (resolve, exact.error)
+    assert "must be once or each" in call("loo", clouds, "--resolve", "never", code=2).err
+    assert "gamma" in call("loo", clouds, "-C", "mean:8", "--resolve", "each", code=1).err
+
+
+def test_an_estimate_is_not_shown_as_a_bound(call, tmp_path):
+    """Its exact error is 100 %, the estimate 50 %."""
+    rows = ["1 1:-0.9743 2:-0.0149", "1 1:0.9735 2:-0.0118", "-1 1:1.0908 2:-0.0025", "-1 1:1.0043 2:-0.0744"]
+    (tmp_path / "four.svm").write_text("\n".join(rows) + "\n")
+    shown = call("loo", tmp_path / "four.svm", "-k", "linear", "-C", "4.694", code=0).out
+    assert "100.00%" in shown
+    assert "≈ 50.00%" in shown
+    assert not {"≤", "≥"} & set(shown.split())
+
+
 def test_leave_one_out_has_no_budgets_and_not_every_estimator(call, clouds):
     assert "no such option" in call("loo", clouds, "--max-iter", "3", code=2).err.lower()
     assert "its machines are the exact ones" in call("loo", clouds, "--set", "max_seconds=3", code=2).err
@@ -95,7 +172,7 @@ def test_bounds_mark_what_is_vacuous(call, clouds, cloud_model):
     assert "plug-in" in done.out
     found = call("bounds", cloud_model, clouds, "--delta", "0.1", "--json", code=0).json
     assert found["delta"] == 0.1
-    assert found["bounds"]["soft_margin_best"]["vacuous"] is True
+    assert found["bounds"]["soft_margin"]["vacuous"] is True
     assert call("bounds", cloud_model, clouds, "--delta", "7", code=2).is_one_line
 
 

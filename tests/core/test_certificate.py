@@ -23,6 +23,9 @@ ROUNDING = 1e-12
 def agree(certificate, twin):
     """Every number of a certificate is the twin's, to rounding."""
     slack = ROUNDING * twin.size
+    assert certificate.gap >= twin.gap - 1e-16 * twin.size  # the twin is rounded once, to a float
+    assert certificate.primal >= twin.primal * (1 - 1e-15)
+    assert certificate.dual <= twin.dual + 1e-16 * twin.size
     assert certificate.gap == pytest.approx(twin.gap, rel=1e-9, abs=slack)
     assert certificate.primal == pytest.approx(twin.primal, rel=1e-9, abs=slack)
     assert certificate.dual == pytest.approx(twin.dual, rel=1e-9, abs=slack)
@@ -40,7 +43,10 @@ def test_the_certificate_of_any_point_is_p_minus_d(data):
     certificate, twin = certify(p, Candidate(w, b, beta)), reference.judge(p, w, b, beta)
     agree(certificate, twin)
     assert certificate.kkt_violation == pytest.approx(twin.violation, rel=1e-9, abs=1e-9)
-    assert certificate.relative_gap == certificate.gap / max(abs(certificate.primal), abs(certificate.dual))
+    size = max(abs(certificate.primal), abs(certificate.dual))
+    assert certificate.gap / size <= certificate.relative_gap
+    if certificate.dual >= -certificate.primal:  # else |D| is the larger one, and has no lower bound here
+        assert certificate.relative_gap <= certificate.gap / size * (1 + 1e-9)
 
 
 @examples(60)
@@ -79,16 +85,17 @@ def test_a_plane_that_does_not_separate_proves_nothing_about_the_hard_margin():
     p = problem([[0], [1], [2], [3]], "--++", np.inf)
     certificate = certify(p, Candidate(np.array([-1.0]), 1.5, np.zeros(4)))
     assert certificate.gap == certificate.primal == certificate.relative_gap == math.inf
-    assert "Proves nothing" in str(certificate)
+    assert "Not certified: the gap is infinite" in str(certificate)
 
 
 @pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.name)
 def test_known_optima_are_certified(known):
-    certificate = certify(known.problem, known.best)
-    assert certificate.primal == pytest.approx(known.value, rel=1e-15)
-    assert certificate.dual == pytest.approx(known.value, rel=1e-15)
-    assert certificate.relative_gap <= 1e-15
-    assert certificate.kkt_violation <= 1e-15
+    certificate = certify(known.problem, known.best, tol=1e-9)
+    assert certificate.primal == pytest.approx(known.value, rel=1e-12)
+    assert certificate.dual == pytest.approx(known.value, rel=1e-12)
+    assert certificate.relative_gap <= 1e-12
+    assert certificate.is_optimal_to_rounding
+    assert certificate.kkt_violation <= 1e-12
 
 
 def disturbed():
@@ -154,7 +161,7 @@ def test_the_radius_is_the_root_of_the_gap_where_w_is_w_beta():
     beta = np.array([0.0, -1.0, 1.0, 0.0])
     certificate = certify(p, Candidate(p.combine(beta), -1.5, beta))
     assert certificate.gap > 0.1
-    assert certificate.radius == math.sqrt(certificate.gap)
+    assert certificate.radius == pytest.approx(math.sqrt(certificate.gap), rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -209,7 +216,7 @@ def test_beta_outside_the_feasible_set_is_brought_into_it_before_it_is_judged():
     p = problem([[1], [-1]], "+-", 0.25)
     wild = Candidate(np.array([0.5]), 0.0, np.array([40.0, -7.0]))
     assert certify(p, wild).gap == pytest.approx(0.0, abs=1e-15)
-    assert certify(p, Candidate(np.array([0.5]), 0.0, np.array([-1.0, 1.0]))).dual == 0.0
+    assert certify(p, Candidate(np.array([0.5]), 0.0, np.array([-1.0, 1.0]))).dual == pytest.approx(0.0, abs=1e-300)
 
 
 def test_a_kernel_that_betrays_itself_is_not_called_convex():
@@ -268,5 +275,5 @@ def test_many_samples_are_judged_like_few():
     one = certify(few, Candidate(w, -2.0, beta))
     other = certify(many, Candidate(w, -2.0, np.repeat(beta / copies, copies)))
     for name in ("primal", "dual", "gap", "kkt_violation", "margin", "distance"):
-        assert getattr(other, name) == pytest.approx(getattr(one, name), rel=1e-11), name
+        assert getattr(other, name) == pytest.approx(getattr(one, name), rel=1e-10), name
     assert other.groups == tuple(copies * count for count in one.groups)

@@ -5,11 +5,12 @@ from unittest import mock
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.core import products
-from maxmargin.core.products import combine, dense_rows, float64_blocks, scores
+from maxmargin.core.products import combine, dense_rows, float64_blocks, lengths_above, scores
 from tests.kernels.draws import FORMS, in_form
 from tests.kernels.draws import dense as dense_values
 from tests.strategies import examples, generators
@@ -80,3 +81,9 @@ def test_a_handful_of_rows_comes_dense(form):
     assert isinstance(rows, np.ndarray)
     np.testing.assert_array_equal(rows, values[[2, 0]])
     np.testing.assert_array_equal(dense_rows(in_form(values, form)), values)
+
+
+def test_entries_that_are_stored_twice_are_measured_one_by_one_and_left_alone():
+    X = sp.csr_array((np.array([3.0, -3.0, 4.0, 1.0]), np.array([0, 0, 0, 0]), np.array([0, 3, 4])), shape=(2, 1))
+    assert (lengths_above(X) >= [10.0, 1.0]).all()  # Σ|x_i| of the column: each of the three products rounds
+    np.testing.assert_array_equal(X.data, [3.0, -3.0, 4.0, 1.0])

@@ -46,6 +46,31 @@ def test_each_spelling_has_the_cost_of_the_table(regularization, cost):
     assert regularization.cost(8) == pytest.approx(cost, rel=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("regularization", "cost", "formula"),
+    [
+        (Regularization.sum(3.0), 3.0, "‖w‖₁ + C Σξ with C = 3.0"),
+        (Regularization.mean(3.0), 3.0 / 8, "‖w‖₁ + (C/n) Σξ with C = 3.0"),
+        (Regularization.tikhonov(3.0), 1 / (3.0 * 8), "λ‖w‖₁ + (1/n) Σξ with λ = 3.0"),
+        (Regularization.pegasos(3.0), 1 / (3.0 * 8), "λ‖w‖₁ + (1/n) Σξ with λ = 3.0"),
+        (Regularization.ridge(3.0), 1 / 3.0, "λ‖w‖₁ + Σξ with λ = 3.0"),
+        (Regularization.hard(), math.inf, "‖w‖₁ with every ξ = 0 (hard margin)"),
+    ],
+)
+def test_no_spelling_divides_the_l1_norm_by_two(regularization, cost, formula):
+    assert regularization.cost(8, "l1") == pytest.approx(cost, rel=1e-15)
+    assert regularization.words("l1") == formula
+    assert str(regularization) == regularization.words() == regularization.words("l2")
+    for target in SOFT:
+        if not regularization.is_hard:
+            assert regularization.to(target, 8, "l1").cost(8, "l1") == pytest.approx(cost, rel=1e-15)
+
+
+def test_a_penalty_without_a_trade_off_is_refused():
+    with pytest.raises(InvalidInputError, match='penalty must be "l2" or "l1"'):
+        Regularization.ridge(1.0).cost(8, "l0")
+
+
 @pytest.mark.parametrize("spelling", SOFT)
 @settings(deadline=None, max_examples=50)
 @given(value=values, w2=st.floats(0, 1e3), slacks=st.lists(st.floats(0, 1e3), min_size=1, max_size=6))

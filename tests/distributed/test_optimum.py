@@ -180,3 +180,43 @@ def test_ctrl_c_between_two_rounds_keeps_the_best_model_so_far(hears_ctrl_c, mon
         model.fit(dask_array(X, 2), dask_array(y, 2))
     assert model.status_.name == "INTERRUPTED"
     assert model.certificate_.relative_gap < 1.0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize(
+    ("far", "scale", "C"), [(1e3, 100.0, 1e3), (0.0, 1e3, 1e3), (1e6, 1.0, 1e-4), (0.0, 1e-3, 1e4)]
+)
+def test_data_that_nobody_has_scaled_reach_the_tolerance(far, scale, C, loss):
+    X, y = noisy(120, 5)
+    X = scale * X + far
+    model = LinearSVC(C=C, loss=loss, fit_intercept=False, n_blocks=3).fit(dask_array(X, 3), dask_array(y, 3))
+    assert model.certificate_.is_certified
+    assert model.n_iter_ < 400
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_a_free_bias_far_from_the_origin_is_not_held_back(loss):
+    X, y = noisy(100, 6)
+    model = LinearSVC(C=1e3, loss=loss, n_blocks=2).fit(dask_array(0.1 * X + 1e3, 2), dask_array(y, 2))
+    assert model.certificate_.is_certified
+
+
+def test_dual_variables_that_are_lost_while_they_are_judged_are_not_counted_any_longer(monkeypatch):
+    from maxmargin.distributed.block import Block
+    from maxmargin.distributed.judgement import Judge
+
+    answer, lost = Block.answer, []
+
+    def lose_once(self, commands):
+        if not lost and self.first == 1 and isinstance(commands[0], Judge):
+            lost.append(self)
+            self.memories.clear()
+        return answer(self, commands)
+
+    monkeypatch.setattr(Block, "answer", lose_once)
+    X, y = wide(n=300)
+    model = LinearSVC(n_blocks=2, tol=1e-3).fit(dask_array(X, 2), dask_array(y, 2))
+    assert lost
+    assert model.n_lost_ == 1
+    assert model.certificate_.is_certified
+    assert model.solver_.startswith("CoCoA⁺ of DualCD:")

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from maxmargin import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron, certify
-from maxmargin.core.certificate import ABSENT, INSIDE, ON, OUTSIDE
+from maxmargin.core.groups import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.anatomy import anatomies, strongest
 
@@ -26,7 +26,7 @@ def clouds():
         LinearSVC(C=0.5, loss="squared_hinge"),
         SVC(C=2.0),
         SVC(C=2.0, kernel="linear"),
-        PegasosSVC(),
+        PegasosSVC(n_epochs=1000),
         PegasosSVC(kernel="rbf"),
         Perceptron(max_iter=5),
         Perceptron(max_iter=5, kernel="rbf"),

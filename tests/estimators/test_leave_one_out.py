@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import scale
 
 from maxmargin import (
@@ -23,6 +24,7 @@ from maxmargin import (
     leave_one_out,
     xi_alpha,
 )
+from maxmargin.kernels import RBF
 
 
 def honest(model, X, y, weights=None):
@@ -184,6 +186,13 @@ def test_verbose_says_nothing_without_a_terminal(capsys):
 # -- bad input ----------------------------------------------------------------------------------------------------------
 
 
+def test_lapack_never_speaks_on_stdout_where_no_sample_lies_on_the_margin(capfd):
+    X, y = np.full((3, 1), -2.0), np.array([1, -1, 1])
+    found = leave_one_out(LinearSVC(C=0.1, fit_intercept=False), X, y)
+    assert found.error_range == (1 / 3, 1.0)  # without the third sample or the first, the other two cancel: a tie
+    assert capfd.readouterr().out == ""
+
+
 def test_bad_input_is_refused():
     X, y = CANCER
     with pytest.raises(NotSupportedError, match="Perceptron"):
@@ -206,6 +215,112 @@ def test_bad_input_is_refused():
         LeaveOneOutSearch(LinearSVC(), Cs=[-1]).fit(X, y)
 
 
+# -- what separate fits mean ------------------------------------------------------------------------------------------------
+
+THREE_CLOUDS = np.random.default_rng(5).normal(size=(24, 2)) + 1.2 * np.repeat([[0, 0], [1, 0], [0, 1]], 8, axis=0)
+THREE_LABELS = np.repeat(["a", "b", "c"], 8)
+DEPENDENT = {
+    "C/n": (LinearSVC(C=Regularization.mean(4.0)), 2),
+    "λ, no bias": (LinearSVC(C=Regularization.tikhonov(0.05), fit_intercept=False), 2),
+    "λ/2, penalised bias": (LinearSVC(C=Regularization.pegasos(0.1), intercept_scaling=1.0), 2),
+    "balanced": (LinearSVC(C=0.1, class_weight="balanced"), 2),
+    "balanced and C/n": (SVC(C=Regularization.mean(6.0), gamma=0.5, class_weight="balanced"), 2),
+    "squared": (LinearSVC(C=Regularization.mean(4.0), loss="squared_hinge"), 2),
+    "one-vs-rest": (LinearSVC(C=Regularization.mean(4.0), class_weight="balanced"), 3),
+    "one-vs-one": (SVC(C=Regularization.mean(4.0), gamma=0.5), 3),
+    "one-vs-one, balanced": (SVC(C=Regularization.mean(4.0), gamma="auto", class_weight="balanced"), 3),
+}
+
+
+@pytest.mark.parametrize("name", DEPENDENT)
+def test_costs_that_depend_on_the_samples_do_not_part_it_from_separate_fits(name):
+    """`resolve="each"` against `cross_val_predict`, which fits n − 1 samples."""
+    model, n_classes = DEPENDENT[name]
+    rows = np.r_[0:8, 9:13] if n_classes == 2 else np.r_[0:8, 9:13, 17:24]
+    X, y = THREE_CLOUDS[rows], THREE_LABELS[rows]
+    model = clone(model).set_params(tol=1e-11)
+    expected = cross_val_predict(model, X, y, cv=LeaveOneOut())
+    found = leave_one_out(model, X, y, resolve="each")
+    assert found.is_certain.all()
+    assert found.predictions.tolist() == expected.tolist()
+    assert found.resolve == "each"
+    assert "separate fits" in str(found)
+    assert leave_one_out(model.fit(X, y), X, y, resolve="each").predictions.tolist() == expected.tolist()
+
+
+def test_the_decision_values_are_those_of_the_costs_that_are_meant():
+    X, y = np.random.default_rng(0).normal(size=(8, 2)), np.arange(8) % 2
+    model = LinearSVC(C=Regularization.mean(8), tol=1e-11)
+    others = [np.delete(np.arange(8), i) for i in range(8)]
+    fits = {"each": lambda i: clone(model).fit(X[others[i]], y[others[i]]),
+            "once": lambda i: clone(model).set_params(C=1.0).fit(X[others[i]], y[others[i]])}  # fmt: skip
+    errors = {}
+    for resolve, fit in fits.items():
+        found = leave_one_out(model, X, y, resolve=resolve, decision_values=True)
+        values = [fit(i).decision_function(X[[i]])[0] for i in range(8)]
+        assert found.decision_values == pytest.approx(values, abs=1e-4)
+        errors[resolve] = found.error
+    assert errors == {"once": 0.875, "each": 0.75}
+
+
+def test_different_weights_have_the_costs_of_their_own_fits():
+    X, y = THREE_CLOUDS[:16], THREE_LABELS[:16]
+    weights = np.tile([1.0, 2.0, 0.5, 0.0], 4)
+    model = LinearSVC(C=Regularization.mean(4.0), class_weight="balanced", tol=1e-11)
+    found = leave_one_out(model, X, y, weights, resolve="each")
+    for i in range(16):
+        rest = weights.copy()
+        rest[i] = 0.0
+        assert found.predictions[i] == clone(model).fit(X, y, rest).predict(X[[i]])[0]
+    assert found.is_certain.all()
+
+
+def test_the_last_of_its_class_does_not_stop_balanced_weights():
+    X, y = np.vstack([THREE_CLOUDS[:16], [[3.0, 3.0]]]), np.append(THREE_LABELS[:16], "z")
+    found = leave_one_out(LinearSVC(class_weight="balanced", tol=1e-11), X, y, resolve="each")
+    rest = LinearSVC(class_weight="balanced", tol=1e-11).fit(X[:16], y[:16])
+    assert found.settled_by[16].name == "LAST_OF_ITS_CLASS"
+    assert found.predictions[16] == rest.predict(X[[16]])[0]
+
+
+def test_where_nothing_depends_on_the_samples_both_meanings_are_one():
+    X, y = CANCER
+    once, each = (leave_one_out(LinearSVC(C=0.1), X, y, resolve=resolve) for resolve in ("once", "each"))
+    np.testing.assert_array_equal(once.lower, each.lower)
+    assert (once.resolve, each.resolve) == ("once", "each")
+    assert "all samples" in str(once)
+
+
+def test_a_kernel_that_would_be_another_without_each_sample_is_refused():
+    X, y = THREE_CLOUDS, THREE_LABELS
+    for model in (SVC(), SVC(kernel=RBF())):
+        with pytest.raises(NotSupportedError, match='gamma="scale"'):
+            leave_one_out(model, X, y, resolve="each")
+    assert leave_one_out(SVC(kernel="linear"), X, y, resolve="each").resolve == "each"
+    with pytest.raises(InvalidInputError, match="resolve must be one of"):
+        leave_one_out(LinearSVC(), X, y, resolve="never")
+
+
+def test_the_search_means_what_a_grid_search_means():
+    X, y = THREE_CLOUDS[:16], THREE_LABELS[:16]
+    Cs = [Regularization.mean(C) for C in (0.3, 1.0, 3.0, 10.0, 30.0)]
+    model = LinearSVC(tol=1e-11)
+    grid = GridSearchCV(model, {"C": Cs}, cv=LeaveOneOut()).fit(X, y)
+    search = LeaveOneOutSearch(model, Cs, resolve="each").fit(X, y)
+    np.testing.assert_allclose(search.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"])
+    assert search.best_params_ == grid.best_params_
+
+
+def test_an_interruption_leaves_the_groups_that_were_not_looked_at_open():
+    X, y = THREE_CLOUDS, THREE_LABELS
+    found = leave_one_out(SVC(C=Regularization.mean(4.0), gamma=0.5), X, y, resolve="each", observe=lambda _: True)
+    assert found.status is Status.STOPPED
+    last = found.settled_by[y == "c"]
+    assert {one.name for one in last} == {"INTERRUPTED"}
+    assert found.error_range.lower < found.error_range.upper
+    assert np.isfinite(found.error)
+
+
 # -- the estimates ------------------------------------------------------------------------------------------------------
 
 
@@ -224,6 +339,37 @@ def test_the_estimates_count_as_the_text_does():
     assert found.precision == pytest.approx(kept / (kept + wrong[y == 0].sum()))
     assert {verdict.name for verdict in found.verdicts} <= {"CORRECT", "WRONG", "OPEN"}
     assert len(xi_alpha(SVC().fit(*IRIS), *IRIS)) == 3
+
+
+COUNTEREXAMPLES = [
+    ([[-0.9743, -0.0149], [0.9735, -0.0118], [1.0908, -0.0025], [1.0043, -0.0744]], [1, 1, 0, 0], 4.694),
+    ([[0.13], [-0.13], [0.64], [0.1], [-0.54]], [1, 1, 1, 0, 0], 0.4),
+]
+"""Two sets of samples with a free bias whose exact leave-one-out error is larger than the estimate."""
+
+
+@pytest.mark.parametrize(("X", "y", "C"), COUNTEREXAMPLES)
+def test_an_estimate_that_the_exact_error_may_exceed_is_not_printed_as_a_bound(X, y, C):
+    estimate = xi_alpha(LinearSVC(C=C, tol=1e-9).fit(X, y), X, y)
+    assert leave_one_out(LinearSVC(C=C), X, y).error > estimate.error
+    words = str(estimate)
+    assert f"error ≈ {estimate.error:.2%}" in words
+    assert not {"≤", "≥", "at most", "at least"} & set(words.split())
+
+
+def test_without_a_free_bias_no_exact_value_is_beyond_the_estimates():
+    """There the lemma is a theorem about the exact optimum; samples within 1e-6 of its line are left out of the comparison."""
+    rng = np.random.default_rng(0)
+    for k in range(30):
+        X, y = rng.normal(size=(12, 2)), np.arange(12) % 2
+        model = LinearSVC(C=float(rng.choice([0.1, 1.0, 10.0])), intercept_scaling=[None, 0.5][k % 2], tol=1e-10)
+        model.set_params(fit_intercept=model.intercept_scaling is not None)
+        estimate = xi_alpha(model.fit(X, y), X, y)
+        assert (np.abs(estimate.number - 1.0) > 1e-6).all()
+        labels = leave_one_out(model, X, y).predictions
+        assert (labels != y).mean() <= estimate.error
+        assert (labels[y == 1] == 1).mean() >= estimate.recall
+        assert (labels == 1).sum() == 0 or y[labels == 1].mean() >= estimate.precision
 
 
 # -- choosing C ---------------------------------------------------------------------------------------------------------

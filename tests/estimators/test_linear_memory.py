@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from maxmargin import LinearSVC, certify
 from maxmargin.core import products
-from maxmargin.solvers import dual_cd, equations, rows
+from maxmargin.solvers import auto, equations, rows
 
 MB = 2**20
 SOLVERS = ("dual_cd", "proximal_newton")
@@ -87,7 +87,7 @@ def model_of(form):
 def test_a_fit_takes_less_than_the_data_again(solver, n_rounds, form):
     X, y = DATA[form]
     model = LinearSVC(loss="squared_hinge", C=0.1, tol=1e-12, max_iter=n_rounds, solver=solver, n_jobs=2)
-    with mock.patch.object(dual_cd, "CRAWL", np.inf):
+    with mock.patch.object(auto, "offers", return_value=[]):
         peak, _ = peak_of(lambda: model.fit(X, y))
     assert model.n_iter_ == n_rounds
     equations = 8 * 8 * X.shape[1] ** 2 if solver == "proximal_newton" else 0  # eight d × d matrices
@@ -110,7 +110,8 @@ def test_a_certificate_takes_less_than_half_the_data(form):
     model = model_of(form)
     peak, found = peak_of(lambda: certify(model, *DATA[form]))
     assert found == model.certificate_
-    assert peak < 0.5 * size(DATA[form][0])
+    vectors = 8 * 8 * DATA[form][0].shape[0]  # bounds of errors beside scores and slacks
+    assert peak < 0.5 * size(DATA[form][0]) + vectors
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -1,6 +1,7 @@
 """PegasosSVC: against its pseudo-code, LinearSVC's optimum, streams in pieces, and within scikit-learn."""
 
 import pickle
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +23,7 @@ from maxmargin import (
     Status,
     certify,
 )
+from maxmargin.core import Bias, Problem
 from maxmargin.solvers.visits import Visits
 from tests import reference
 from tests.test_bad_input import DATA, WEIGHTS, unchanged_after
@@ -38,8 +40,30 @@ EXPECTED = {
 
 @pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
 def test_scikit_learns_checks_pass_but_for_weights_as_copies():
-    results = check_estimator(PegasosSVC(), expected_failed_checks=EXPECTED, on_fail=None, on_skip=None)
+    results = check_estimator(PegasosSVC(n_epochs=1000), expected_failed_checks=EXPECTED, on_fail=None, on_skip=None)
     assert [result["check_name"] for result in results if result["status"] == "failed"] == []
+
+
+@pytest.mark.parametrize("n", [569, 50])
+def test_the_defaults_do_not_miss_their_own_tolerance(n):
+    """The steps to a gap do not grow with the number of samples: few samples take many epochs, and get them."""
+    rows = np.random.default_rng(0).permutation(569)[:n]
+    model = PegasosSVC(max_seconds=60).fit(X[rows], Y[rows])  # a ConvergenceWarning is an error here
+    assert model.status_ is Status.SOLVED
+    assert certify(model, X[rows], Y[rows]).relative_gap <= model.tol == 1e-2
+
+
+def test_the_default_epochs_are_those_of_the_rate_and_never_endless():
+    rows = slice(0, 50)
+    problem = Problem(X[rows], np.where(Y[rows] == 1, 1.0, -1.0), cost=np.full(50, 200.0), bias=Bias.penalized())
+    square = (X[rows] ** 2).sum(axis=1).max() + 1
+    epochs = {lam: PegasosSVC(C=Regularization.pegasos(lam))._epochs(replace(problem, cost=np.full(50, 1 / (50 * lam))))
+              for lam in (1e-3, 1e-4, 1.0, 1e-12)}  # fmt: skip
+    assert epochs[1e-3].iterations == np.ceil(square / (1e-3 * 1e-2) / 50)
+    assert epochs[1.0].iterations == 1000
+    assert epochs[1e-12].iterations == 10**9 // (50 * (30 + 10))
+    assert PegasosSVC(tol=None)._epochs(problem).iterations == 1000
+    assert PegasosSVC(n_epochs=7)._epochs(problem).iterations == 7
 
 
 def test_the_default_lambda_is_the_papers():
@@ -133,7 +157,7 @@ def test_more_classes_are_told_from_the_rest_each_with_its_certificate():
 
 
 def test_budgets_end_it_with_a_warning_and_the_best_so_far():
-    with pytest.warns(ConvergenceWarning, match="n_epochs.*Relative gap reached"):
+    with pytest.warns(ConvergenceWarning, match="n_epochs.*Not certified: the gap is"):
         model = PegasosSVC(n_epochs=3, tol=1e-6).fit(X, Y)
     assert model.status_ is Status.ITERATION_BUDGET
     assert model.n_iter_ == 3
@@ -332,10 +356,10 @@ def test_wrong_parameters_are_refused_with_a_sentence(parameters, match):
 @pytest.mark.parametrize("name", [name for name in DATA if name not in ("identical rows", "a row with both labels")])
 def test_data_that_cannot_be_used_are_refused_with_a_sentence(name):
     data, labels, error, match = DATA[name]
-    unchanged_after(error, match, lambda m: m.fit(data, labels), PegasosSVC())
+    unchanged_after(error, match, lambda m: m.fit(data, labels), PegasosSVC(n_epochs=1000))
 
 
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_weights_that_cannot_be_used_are_refused_with_a_sentence(name):
     weights, error, match = WEIGHTS[name]
-    unchanged_after(error, match, lambda m: m.fit(SMALL_X, SMALL_Y, sample_weight=weights), PegasosSVC())
+    unchanged_after(error, match, lambda m: m.fit(SMALL_X, SMALL_Y, sample_weight=weights), PegasosSVC(n_epochs=1000))

@@ -12,7 +12,17 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import check_estimator
 
-from maxmargin import ConvergenceWarning, InvalidInputError, NotSupportedError, Perceptron, certify
+from maxmargin import (
+    ConvergenceWarning,
+    InvalidInputError,
+    NotSupportedError,
+    Perceptron,
+    bounds,
+    certify,
+    load,
+    report,
+    save,
+)
 from maxmargin.kernels import RBF
 from tests import reference
 from tests.strategies import examples, generators
@@ -242,3 +252,121 @@ def test_data_that_cannot_be_used_are_refused_with_a_sentence(name):
 def test_steps_are_of_two_classes():
     with pytest.raises(InvalidInputError, match="steps shows two classes, got 3"):
         next(Perceptron().steps(IRIS.data, IRIS.target))
+
+
+# -- streams ---------------------------------------------------------------------------------------------------------------
+
+
+def pieces(n_classes=2, n=90, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, (X[:, :n_classes].argmax(axis=1)).astype(int)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("output", ["last", "averaged"])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, lambda X: X.astype(np.float32)])
+def test_the_cuts_of_a_stream_do_not_change_what_is_learned(n_classes, output, form):
+    X, y = pieces(n_classes)
+    X = form(X)
+    new = {"output": output, "eta": 0.5}
+    with pytest.warns(ConvergenceWarning):
+        once = Perceptron(**new, max_iter=1, shuffle=False).fit(X, y)
+    cut = Perceptron(**new)
+    for part in np.array_split(np.arange(len(y)), 7):
+        cut = cut.partial_fit(X[part], y[part], classes=np.arange(n_classes))
+    np.testing.assert_array_equal(cut.coef_, once.coef_)
+    np.testing.assert_array_equal(cut.intercept_, once.intercept_)
+    assert (cut.t_, cut.n_updates_) == (once.t_, once.n_updates_) == (len(y), once.n_updates_)
+
+
+def test_a_stream_goes_on_from_a_fit():
+    X, y = pieces()
+    with pytest.warns(ConvergenceWarning):
+        half = Perceptron(max_iter=1, shuffle=False, output="averaged").fit(X[:40], y[:40])
+    half = half.partial_fit(X[40:], y[40:])
+    whole = Perceptron(output="averaged").partial_fit(X, y, classes=[0, 1])
+    np.testing.assert_array_equal(half.coef_, whole.coef_)
+    assert half.n_updates_ == whole.n_updates_
+
+
+def test_a_stream_is_not_taken_for_a_proof():
+    X, y = np.array([[-1.0], [1.0], [2.0]]), np.array([0, 1, 1])
+    model = Perceptron().fit(X, y)
+    assert model.witness_ is not None
+    model.partial_fit(X, y)
+    assert model.witness_ is None
+    assert model.mistake_bound_ is None
+    for gone in ("mistakes_", "support_", "dual_coef_", "support_vectors_"):
+        assert not hasattr(model, gone)
+    with pytest.raises(NotSupportedError, match="A perceptron minimises nothing"):
+        certify(model, X, y)
+    assert "learned from a stream, whose samples are gone" in report(model, X, y)
+    assert set(bounds.of_model(model, X, y)) == {"vc_rate"}
+
+
+def test_weights_of_a_stream_are_lengths_of_its_updates():
+    X, y = pieces()
+    weights = np.random.default_rng(1).choice([0.0, 0.5, 2.0], size=len(y))
+    model = Perceptron(eta=0.1).partial_fit(X, y, classes=[0, 1], sample_weight=weights)
+    w, b, updates = np.zeros(4), 0.0, 0
+    for x, sign, weight in zip(X, 2 * y - 1, weights, strict=True):
+        if weight > 0 and sign * (x @ w + b) <= 0:
+            w, b, updates = w + 0.1 * weight * sign * x, b + 0.1 * weight * sign, updates + 1
+    np.testing.assert_allclose(model.coef_[0], w, rtol=1e-12)
+    assert model.intercept_[0] == pytest.approx(b)
+    assert (model.n_updates_, model.t_) == (updates, (weights > 0).sum())
+
+
+def test_a_stream_is_scikit_learns():
+    X, y = pieces()
+    ours, theirs = Perceptron(), sklearn.linear_model.Perceptron(shuffle=False)
+    for part in np.array_split(np.arange(len(y)), 5):
+        ours = ours.partial_fit(X[part], y[part], classes=[0, 1])
+        theirs = theirs.partial_fit(X[part], y[part], classes=[0, 1])
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-12)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("settings", "piece", "match"),
+    [
+        ({}, {"classes": None}, "classes must be passed on the first call"),
+        ({}, {"classes": [0]}, "at least two classes"),
+        ({}, {"y": [0, 5, 1]}, "are none of classes"),
+        ({}, {"sample_weight": [1.0, -1.0, 1.0]}, "Negative"),
+        ({"output": "voted"}, {}, "samples that a stream does not keep"),
+        ({"margin": "compute"}, {}, "samples that a stream does not keep"),
+        ({"eta": -1.0}, {}, "eta is the learning rate"),
+    ],
+)
+def test_what_a_stream_cannot_use_is_refused_and_changes_nothing(settings, piece, match):
+    model = Perceptron(**settings)
+    with pytest.raises(InvalidInputError, match=match):
+        model.partial_fit(**({"X": [[0.0], [1.0], [2.0]], "y": [0, 1, 1], "classes": [0, 1]} | piece))
+    assert not hasattr(model, "classes_")
+
+
+def test_a_stream_keeps_its_number_of_features_and_its_classes():
+    model = Perceptron().partial_fit([[0.0, 1.0], [1.0, 0.0]], [0, 1], classes=[0, 1])
+    with pytest.raises(ValueError, match="expecting 2 features"):
+        model.partial_fit([[0.0]], [0])
+    with pytest.raises(InvalidInputError, match="is not what the first call had"):
+        model.partial_fit([[0.0, 1.0]], [0], classes=[0, 1, 2])
+    assert model.partial_fit([[0.0, 1.0]], [0]).t_ == 3  # a piece of one class
+
+
+def test_a_kernel_has_no_stream_and_says_why():
+    assert not hasattr(Perceptron(kernel="rbf"), "partial_fit")
+    with pytest.raises(AttributeError) as error:
+        Perceptron(kernel="rbf").partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1])
+    assert "keeps no samples" in f"{error.value} {error.value.__cause__}"
+
+
+def test_a_stream_goes_on_from_a_file(tmp_path):
+    X, y = pieces(3)
+    model = Perceptron(output="averaged").partial_fit(X[:50], y[:50], classes=[0, 1, 2])
+    save(model, tmp_path / "m.maxmargin")
+    twin = load(tmp_path / "m.maxmargin").partial_fit(X[50:], y[50:])
+    np.testing.assert_array_equal(twin.coef_, model.partial_fit(X[50:], y[50:]).coef_)
+    assert twin.t_ == model.t_ == 90

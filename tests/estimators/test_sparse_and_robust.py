@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import linprog
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
@@ -11,7 +12,17 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC as SklearnLinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
-from maxmargin import SVC, ConvergenceWarning, LinearSVC, Status, certify, l1_min_c, l1_path, leave_one_out
+from maxmargin import (
+    SVC,
+    ConvergenceWarning,
+    LinearSVC,
+    Regularization,
+    Status,
+    certify,
+    l1_min_c,
+    l1_path,
+    leave_one_out,
+)
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.solvers import SMO, LinearProgram, PrimalCD
 
@@ -219,3 +230,36 @@ def test_ctrl_c_keeps_the_best_model_so_far(model, solver, call, monkeypatch):
     assert model.status_ is Status.INTERRUPTED
     assert np.isfinite(certify(model, X, labels).relative_gap)
     assert model.predict(X[:3]).shape == (3,)
+
+
+# -- λ before ‖w‖₁ --------------------------------------------------------------------------------------------------------
+
+
+def literal_program(X, y, norm, slack):
+    """min norm · ‖w‖₁ + slack · Σξ by HiGHS, from the formula itself."""
+    n, d = X.shape
+    weights = np.r_[np.full(2 * d, norm), 0.0, np.full(n, slack)]
+    rows = np.hstack([-y[:, None] * X, y[:, None] * X, -y[:, None], -np.eye(n)])
+    bounds = [(0, None)] * (2 * d) + [(None, None)] + [(0, None)] * n
+    return linprog(weights, A_ub=rows, b_ub=-np.ones(n), bounds=bounds).fun
+
+
+@pytest.mark.parametrize(
+    ("trade_off", "norm", "slack"),
+    [
+        (Regularization.sum(0.3), 1.0, 0.3),
+        (Regularization.mean(6.0), 1.0, 6.0 / 20),
+        (Regularization.tikhonov(0.1), 0.1, 1.0 / 20),
+        (Regularization.pegasos(0.1), 0.1, 1.0 / 20),
+        (Regularization.ridge(2.0), 2.0, 1.0),
+    ],
+)
+def test_no_spelling_of_the_trade_off_is_halved_beside_the_l1_norm(trade_off, norm, slack):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 3)), np.where(np.arange(20) % 2, 1.0, -1.0)
+    X[:, 0] += 0.8 * y
+    model = LinearSVC(penalty="l1", C=trade_off, tol=1e-9).fit(X, y)
+    slacks = np.maximum(0.0, 1.0 - y * model.decision_function(X)).sum()
+    own = norm * np.abs(model.coef_).sum() + slack * slacks
+    assert own == pytest.approx(literal_program(X, y, norm, slack), rel=1e-6)
+    assert np.abs(model.coef_).sum() > 0

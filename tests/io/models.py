@@ -38,6 +38,7 @@ MAKERS = {
     "pegasos": lambda: PegasosSVC(n_epochs=40).fit(*_named(3)),
     "pegasos_rbf": lambda: PegasosSVC(kernel="rbf", C=Regularization.pegasos(0.05), n_epochs=60).fit(*samples(2)),
     "pegasos_stream": lambda: _stream(PegasosSVC(C=Regularization.pegasos(0.05)), samples(3)),
+    "perceptron_stream": lambda: _stream(Perceptron(output="averaged"), samples(3)),
     "perceptron": lambda: Perceptron(max_iter=30, margin="compute").fit(*_named(2)),
     "perceptron_voted": lambda: Perceptron(kernel="rbf", gamma=0.5, output="voted", max_iter=30).fit(*_named(3)),
 }  # fmt: skip

@@ -130,7 +130,8 @@ def test_an_svmlight_file(tmp_path):
         ("1 1:1\n-1 1:x\n", "line 2: '1:x' where index:value is wanted"),
         ("1 1:nan\n", "NaN or infinite"),
         ("1 2:1 1:1\n", "line 1: index 1 follows 2"),
-        ("1 1:1 99999999999:1\n", "index"),
+        ("1 1:1\n-1 4000000000:1\n", "line 2: index 4000000000 is too large; the largest is 2147483647"),
+        ("1 1:1 99999999999:1\n", "line 1: index 99999999999 is too large"),
         ("1 1:1 999999999:1\n", "pass n_features=999999999"),
         ("1 1:1e999\n", "NaN or infinite"),
         ("1e999 1:1\n", "infinite"),
@@ -199,6 +200,18 @@ def test_an_npz_file_that_promises_more_than_it_holds_is_refused(tmp_path):
         read_data(tmp_path / "b.npz", max_bytes=1 << 20)
 
 
+def test_an_npz_file_whose_shapes_do_not_fit_is_not_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(np.lib.format, "read_array", lambda *_, **__: pytest.fail("unpacked"))
+    path = written(tmp_path, "a.npz", npz(X=np.zeros((3, 2)), y=np.zeros(2)))
+    with pytest.raises(InvalidInputError, match="wanted 3 labels"):
+        read_data(path)
+    with pytest.raises(InvalidInputError, match="2 features where 4 are wanted"):
+        read_data(path, n_features=4)
+    np.savez_compressed(tmp_path / "b.npz", X=np.zeros((3000, 2)), y=np.zeros(3000))
+    with pytest.raises(InvalidInputError, match="array 'y' takes"):  # the limit is that of both together
+        read_data(tmp_path / "b.npz", max_bytes=3000 * 3 * 8)
+
+
 def test_a_parquet_file(tmp_path):
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'maxmargin[parquet]'")
     from pyarrow import parquet
@@ -242,6 +255,19 @@ def test_standard_input_is_recognised_by_its_content(content, monkeypatch):
     data = read_data("-")
     assert data.X.shape[1] == 2
     assert len(data.y) == data.X.shape[0]
+
+
+def test_standard_input_takes_memory_as_it_comes(monkeypatch):
+    class Stream(io.BytesIO):
+        def read(self, size=-1):
+            assert 0 < size <= 1 << 20, "a reader that asks for the limit at once needs its memory at once"
+            return super().read(size)
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Stream(TABLE.encode())))
+    assert read_data("-").X.shape == (3, 2)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Stream(bytes(3 << 20))))
+    with pytest.raises(InvalidInputError, match="more than the limit of 2097152"):
+        read_data("-", max_bytes=2 << 20)
 
 
 def test_an_empty_standard_input_is_said(monkeypatch):

@@ -243,6 +243,29 @@ def test_files_of_version_1_stay_readable(name):
     assert twin.predict(X).tolist() == expected["labels"]
 
 
+def test_files_of_version_1_know_no_training_data_and_their_certificates_have_the_goal_of_the_fit():
+    for name in MAKERS:
+        twin = load(VERSION_1 / f"{name}.maxmargin")
+        assert not hasattr(twin, "fingerprint_")
+        for certificate in np.ravel([getattr(twin, "certificate_", ())]):
+            assert certificate.tol == twin.tol
+            assert not certificate.is_certified  # its gap was computed without a bound of the rounding
+            assert str(certificate).startswith("Not certified" if certificate.convex else "Stationary")
+
+
+def test_an_old_model_asks_whether_these_are_the_training_rows(tmp_path):
+    X, y = samples(2)
+    twin = round_trip(SVC(C=3).fit(X, y), tmp_path)
+    assert certify(twin, X, y).data is None
+    del twin.fingerprint_
+    old = round_trip(twin, tmp_path)
+    assert not hasattr(old, "fingerprint_")
+    order = np.random.default_rng(0).permutation(len(y))
+    judged = certify(old, X[order], np.asarray(y)[order])
+    assert "Not certified: the gap is" in str(judged)
+    assert "Are these the training rows, in their order? If so," in str(judged)
+
+
 def test_the_version_of_the_format_is_the_newest_with_files_here():
     from maxmargin.io._model_file import VERSION
 

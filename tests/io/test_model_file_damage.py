@@ -151,6 +151,9 @@ def test_arrays_that_contradict_the_others_are_refused(part, change, tmp_path):
         ("kernel", lambda h: h["fitted"].update(kernel={"type": "kernel", "name": "rbf", "gamma": -1.0})),
         ("n_features", lambda h: h["fitted"].update(n_features=-3)),
         ("shape_fit", lambda h: h["fitted"].update(shape_fit=[24, 4])),
+        ("fingerprint", lambda h: h["fitted"].update(fingerprint=["0" * 16] * 4)),
+        ("fingerprint", lambda h: h["fitted"].update(fingerprint=["0" * 16] * 4 + ["x" * 16])),
+        ("fingerprint", lambda h: h["fitted"].update(fingerprint=[0] * 5)),
         ("fit_status", lambda h: h["fitted"].update(fit_status=7)),
         ("status", lambda h: h["fitted"].update(status=["FINE"])),
         ("certificate", lambda h: h["fitted"]["certificate"][0].update(gap={"type": "float", "value": "nan"})),
@@ -256,3 +259,18 @@ def test_files_that_are_missing_or_too_large_are_refused(tmp_path):
         load(tmp_path / "good.maxmargin", n_features=4)
     with pytest.raises(InvalidInputError, match="n_features"):
         load(tmp_path / "good.maxmargin", n_features=0)
+
+
+@pytest.mark.parametrize("number", ["1" + 400 * "0", "1e400", "-1e400"])
+def test_numbers_beyond_float64_are_refused(number, tmp_path):
+    header, arrays = opened(content_of("linear", tmp_path))
+    header["parameters"]["C"] = 1234.5
+    described = {name: describe(name, array) for name, array in arrays.items()}
+    header["arrays"] = {name: entry for name, (entry, _) in described.items()}
+    text = json.dumps(header)
+    assert text.count("1234.5") == 1
+    with open(tmp_path / "bad.maxmargin", "wb") as file:
+        members = [("header.json", [text.replace("1234.5", number).encode()])]
+        write_archive(file, members + [(f"{name}.npy", pieces) for name, (_, pieces) in described.items()])
+    with pytest.raises(ModelFileError, match="beyond float64"):
+        load(tmp_path / "bad.maxmargin")

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, SettledBy, certify, l1_path, leave_one_out, plot
 from maxmargin.analysis.leave_one_out.xi_alpha import Verdict
 from maxmargin.core import loss_from_name
-from maxmargin.core.certificate import ABSENT, INSIDE, ON, OUTSIDE
+from maxmargin.core.groups import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError, MissingExtraError
 from maxmargin.plot.leave_one_out import VERDICTS
 from maxmargin.plot.style import GROUPS
@@ -105,7 +105,9 @@ def test_regions_are_drawn_for_more_classes_and_names_come_from_the_frame():
     assert display.ax_.figure is display.figure_
 
 
-@pytest.mark.parametrize("model", [Perceptron(max_iter=3), PegasosSVC(), LinearSVC(loss="squared_hinge")], ids=repr)
+@pytest.mark.parametrize(
+    "model", [Perceptron(max_iter=3), PegasosSVC(n_epochs=1000), LinearSVC(loss="squared_hinge")], ids=repr
+)
 @pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
 def test_the_other_estimators_have_boundaries_too(model, clouds, axes):
     X, y = sp.csr_array(clouds[0]), clouds[1]
@@ -189,6 +191,23 @@ def test_a_model_without_a_gap_is_refused(clouds):
         plot.GapDisplay.from_estimator(Perceptron(max_iter=1).fit(X, y))
     with pytest.raises(InvalidInputError, match="at least one"):
         plot.GapDisplay.from_traces([])
+
+
+def test_what_is_said_of_the_losses_is_not_refuted_by_their_values():
+    """The hinge is no smallest convex loss: the squared hinge is convex, above the 0–1 loss, and smaller inside the margin."""
+    display = plot.LossesDisplay.from_losses()
+    z, values = display.z, display.values
+    for name in ("hinge", "squared_hinge"):
+        assert (values[name] >= values["zero_one"]).all()
+        even = loss_from_name(name).value(np.linspace(-2.0, 2.0, 401))
+        assert (np.diff(even, 2) >= -1e-12).all()
+    inside, wrong = (z > 1e-9) & (z < 1), z < 0  # the smallest z > 0 is 0 beside 1
+    assert (values["squared_hinge"] < values["hinge"])[inside].all()
+    assert (values["squared_hinge"] > values["hinge"])[wrong].all()
+    assert (values["zero_one"] <= values["ramp"]).all()
+    assert (values["ramp"] <= values["hinge"]).all()
+    assert (values["perceptron"][z >= 0] == 0).all()
+    assert "smallest" not in plot.LossesDisplay.__doc__
 
 
 def test_the_histogram_counts_the_models_margins(clouds, axes):

@@ -6,8 +6,20 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from maxmargin import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron, certify, leave_one_out, report
-from maxmargin.errors import InvalidInputError
+from maxmargin import (
+    SVC,
+    HardMarginSVC,
+    LinearSVC,
+    PegasosSVC,
+    Perceptron,
+    Regularization,
+    certify,
+    export,
+    leave_one_out,
+    load,
+    report,
+)
+from maxmargin.errors import InvalidInputError, NotSupportedError
 from tests.reporting.pages import MODELS, clouds, iris
 
 pytestmark = pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
@@ -93,10 +105,36 @@ def test_every_page_says_what_is_proved(fitted):
         return
     judged = certify(model, X, y)
     worst = judged if len(model.classes_) == 2 else judged.worst
-    assert "is proved to be within a relative" in text
+    assert ("is proved to be within a relative" in text) == worst.is_reached
+    assert ("Not certified: the gap is" in text) != worst.is_reached
     outside, on, inside = worst.groups
     assert f"Samples: {outside} outside the margin, {on} on it, {inside} inside it or wrong." in text
     assert str(model.status_ if len(model.classes_) == 2 else model.status_.worst) in text
+
+
+LOOSE = [
+    SVC(C=1.0, tol=0.05),
+    LinearSVC(C=1.0, tol=1e-2),
+    LinearSVC(loss="squared_hinge"),
+    LinearSVC(penalty="l1"),
+    LinearSVC(loss="ramp", C=2.0),
+    PegasosSVC(C=Regularization.pegasos(0.1), tol=0.1),
+]
+
+
+@pytest.mark.parametrize("model", LOOSE, ids=repr)
+def test_one_report_has_one_count_of_the_samples_inside_the_margin(model):
+    """A sample on the margin by its α may have yF = 0.99 as far as the tolerance goes: it is counted once."""
+    X, y = clouds(apart=0.5)
+    text = Reader(report(model.fit(X, y), X, y)).text
+    outside, on, inside = certify(model, X, y).groups
+    assert f"Samples: {outside} outside the margin, {on} on it, {inside} inside it or wrong." in text
+    for words, count in (("outside the margin", outside), ("on it", on), ("inside it or wrong", inside)):
+        assert (f"{words} ({count})" in text) is (count > 0)
+    outliers = len(getattr(model, "outliers_", ()))
+    assert ("outliers of the ramp, left out (" in text) is (outliers > 0)
+    assert outside + on + inside + outliers == len(y)
+    assert "inside the margin (" not in text
 
 
 def test_the_same_model_gives_the_same_bytes(fitted):
@@ -198,7 +236,8 @@ def test_leave_one_out_is_shown_if_it_was_run():
     assert f"Leave-one-out error: {result.error:.2%}" in page.text
     for how, count in result.counts().items():
         assert f"{how} {count} " in page.text
-    assert f"{result.xi_alpha.error:.2%}" in page.text
+    assert f"≈ {result.xi_alpha.error:.2%}" in page.text
+    assert "error at most" not in page.text  # the estimate is no bound
     assert "the lemma" in page.text
     assert "Leave-one-out error" not in Reader(report(model, X, y)).text
 
@@ -209,6 +248,30 @@ def test_leave_one_out_of_more_classes_has_an_estimate_for_each_problem():
     page = Reader(report(model, X, y, leave_one_out=leave_one_out(model, X, y)))
     table = page.text[page.text.index("ξα estimates") :]
     assert all(name in table for name in ("setosa against versicolor", "versicolor against virginica"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "formula"),
+    [
+        ({"penalty": "l1"}, "λ‖w‖₁ + Σξ with λ = 0.5"),
+        ({"penalty": "l1", "loss": "squared_hinge"}, "λ‖w‖₁ + Σξ² with λ = 0.5"),
+        ({"loss": "squared_hinge"}, "λ‖w‖² + Σξ² with λ = 0.5"),
+        ({"loss": "ramp"}, "λ‖w‖² + Σ min(1, ξ) with λ = 0.5"),
+        ({}, "λ‖w‖² + Σξ with λ = 0.5"),
+    ],
+)
+def test_the_formula_of_the_trade_off_is_not_that_of_another_penalty_or_loss(settings, formula):
+    X, y = clouds(apart=1.0)
+    page = Reader(report(LinearSVC(C=Regularization.ridge(0.5), **settings).fit(X, y), X, y))
+    assert f"The trade-off: {formula}." in page.text
+
+
+def test_a_model_of_another_program_has_no_report_and_is_told_why(tmp_path):
+    X, y = clouds(apart=1.0)
+    y = np.where(y == "yes", 1, 0)
+    export(SVC(kernel="linear").fit(X, y), tmp_path / "m.libsvm")
+    with pytest.raises(NotSupportedError, match="was not trained here"):
+        report(load(tmp_path / "m.libsvm"), X, y)
 
 
 def test_a_result_of_other_data_is_refused():

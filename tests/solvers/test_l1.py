@@ -4,15 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import scipy.optimize
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_digits
 
 from maxmargin.analysis.critical_cost import critical_cost
 from maxmargin.core import L1, Bias, Candidate, Hinge, Problem, SquaredHinge, Status, certify
 from maxmargin.solvers import Budget, LinearProgram, PrimalCD, solve
 from maxmargin.solvers.base import Clock
 from maxmargin.solvers.columns import Columns
+from maxmargin.solvers.l1_interior import L1Interior
 from maxmargin.solvers.small_program import solve_small_program
 from maxmargin.solvers.tableau import Tableau
 from tests import reference
@@ -137,3 +140,128 @@ def test_the_first_weight_enters_at_the_critical_cost(p, data):
     size = np.abs(reference.rows_of(p)).max()
     assert np.abs(below.w).max() * size <= 1e-6
     assert np.abs(above.w).max() * size > 1e-6
+
+
+def real(name, cost, bias, loss):
+    """Tables of scikit-learn: breast cancer as it comes and standardised, digit 1 against the rest."""
+    X, y = (load_digits if name == "digits" else load_breast_cancer)(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0) if name == "standardised" else X
+    return Problem(X, np.where(y == 1, 1.0, -1.0), np.full(len(y), cost), loss=loss, penalty=L1(), bias=bias)
+
+
+@pytest.mark.parametrize("bias", BIASES, ids=repr)
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)
+@pytest.mark.parametrize(
+    ("name", "cost"), [("as it comes", 1e3), ("as it comes", 1e6), ("standardised", 1e5), ("digits", 1e5)]
+)
+def test_large_costs_and_unscaled_features_do_not_end_the_fit_early(name, cost, loss, bias):
+    p = real(name, cost, bias, loss)
+    solution = solve(p, tol=1e-3)
+    assert solution.status is Status.SOLVED
+    assert certify(p, solution).relative_gap <= 1e-3
+    if isinstance(loss, Hinge):
+        assert solution.certificate.primal == pytest.approx(whole_program(p), rel=1e-3)
+
+
+def whole_program(p):
+    """The optimum by HiGHS's interior point, in units in which each feature is at most 1; apart from our ways to ask it."""
+    units = np.abs(p.X).max(axis=0)
+    units[units == 0.0] = 1.0
+    scale = p.bias.scale
+    X = np.hstack([p.X / units, np.full((p.n, 1), scale)]) if scale else p.X / units
+    price = np.append(1.0 / units, 1.0) if scale else 1.0 / units
+    signed, ones = sp.csr_array(p.y[:, None] * X), sp.csr_array(p.y[:, None] * float(p.bias.is_free))
+    A = -sp.hstack([signed, -signed, ones, sp.eye_array(p.n)], format="csc")
+    bounds = [(0, None)] * (2 * len(price)) + [(None, None)] + [(0, None)] * p.n
+    objective = np.concatenate([price, price, [0.0], p.cost])
+    return scipy.optimize.linprog(objective, A_ub=A, b_ub=-np.ones(p.n), bounds=bounds, method="highs-ipm").fun
+
+
+def failing(fails):
+    """HiGHS without an answer where `fails` says so, given its number of calls and its options."""
+    calls = []
+    linprog = scipy.optimize.linprog
+
+    def run(objective, **options):
+        calls.append(options)
+        found = linprog(objective, **options)
+        if fails(len(calls), options):
+            found.status, found.x = 4, None
+        return found
+
+    return run, calls
+
+
+@pytest.mark.parametrize("bias", BIASES, ids=repr)
+@pytest.mark.parametrize("tol", [1e-3, 1e-8])
+def test_a_failure_of_highs_is_not_the_end(monkeypatch, bias, tol):
+    run, calls = failing(lambda count, _: count == 1)
+    monkeypatch.setattr(scipy.optimize, "linprog", run)
+    p = wide(bias=bias, cost=20.0)
+    solution = solve(p, LinearProgram(), tol=tol)
+    assert calls
+    assert solution.status is Status.SOLVED
+    assert solution.certificate.primal == pytest.approx(reference.solve_l1(p)[2], rel=tol)
+
+
+def test_without_highs_the_interior_point_and_exchanges_reach_the_corner(monkeypatch):
+    monkeypatch.setattr(scipy.optimize, "linprog", failing(lambda *_: True)[0])
+    p = wide(cost=20.0)
+    assert solve(p, LinearProgram(), tol=1e-8).status is Status.SOLVED
+
+
+def test_all_ways_to_ask_highs_are_tried_before_the_end(monkeypatch):
+    run, calls = failing(lambda _, options: options["method"] != "highs-ipm")
+    monkeypatch.setattr(scipy.optimize, "linprog", run)
+    monkeypatch.setattr(L1Interior, "step", lambda interior: setattr(interior, "is_broken", True))
+    monkeypatch.setattr(Tableau, "near", lambda *_: None)
+    p = wide(cost=20.0)
+    assert solve(p, LinearProgram(), tol=1e-6).status is Status.SOLVED
+    assert len({(options["method"], options["options"]["presolve"]) for options in calls}) == 3
+    monkeypatch.setattr(scipy.optimize, "linprog", failing(lambda *_: True)[0])
+    assert solve(p, LinearProgram(), tol=1e-6).status is Status.UNREACHED
+
+
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)
+@pytest.mark.parametrize("tol", [1e-3, 1e-8])
+def test_what_costs_more_than_an_interior_point_gives_way_to_it(monkeypatch, loss, tol):
+    steps = []
+    step = L1Interior.step
+    monkeypatch.setattr(L1Interior, "work", lambda *_: 1.0)
+    monkeypatch.setattr(L1Interior, "step", lambda interior: steps.append(1) or step(interior))
+    p = wide(loss=loss, n=400, d=100, cost=100.0)
+    solution = solve(p, tol=tol)
+    assert steps
+    assert solution.status is Status.SOLVED
+    assert solution.certificate.primal == pytest.approx(reference.solve_l1(p)[2], rel=tol)
+
+
+def test_the_steps_of_highs_are_limited_by_the_work_it_may_do():
+    p = wide(n=60, d=80, density=0.3, cost=10.0)
+    columns = Columns.of(p)
+    arrays = columns.take(np.arange(81)), p.y, p.cost, columns.price, np.zeros(81), columns.units, np.inf
+    found = solve_small_program(*arrays, Clock(Budget()), most_work=0.0)
+    assert found.has_failed
+    assert not found.was_stopped
+    whole = solve_small_program(*arrays, Clock(Budget()))
+    assert not whole.has_failed
+    assert whole.work > found.work
+
+
+@pytest.mark.parametrize("solver", [LinearProgram(), PrimalCD()], ids=lambda solver: solver.name)
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)
+def test_a_gap_that_the_certificate_never_confirms_does_not_go_on_for_ever(solver, loss):
+    for seed in range(5):
+        p = wide(seed, n=30, d=20, density=0.5, loss=loss, cost=10.0)
+        if solver.accepts(p) is None:
+            assert solve(p, solver, tol=0.0, budget=Budget(iterations=1000)).status is not Status.ITERATION_BUDGET
+
+
+@pytest.mark.parametrize("bias", BIASES, ids=repr)
+def test_the_dual_point_of_nearly_equal_columns_is_mended(bias):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 15))
+    y = np.where(X[:, :3].sum(axis=1) + rng.standard_normal(400) > 0.0, 1.0, -1.0)
+    X = np.hstack([X, X + 1e-7 * rng.standard_normal(X.shape)])
+    p = Problem(X, y, np.full(400, 1e6), penalty=L1(), bias=bias)
+    assert solve(p, tol=1e-5).status is Status.SOLVED

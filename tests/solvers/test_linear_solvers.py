@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status
-from maxmargin.solvers import InteriorPoint, dual_cd, equations, solve
+from maxmargin.solvers import InteriorPoint, auto, equations, solve
 from maxmargin.solvers.base import Budget
 from maxmargin.solvers.dual_cd import DualCD
 from maxmargin.solvers.proximal_newton import ProximalNewton
@@ -44,8 +44,8 @@ def test_the_problems_are_too_large_to_be_refined():
     assert N * D > SMALL
 
 
-ALONE = (dual_cd, "CRAWL", np.inf)
-EARLY = (dual_cd, "CRAWL", -1.0)
+ALONE = (auto, "offers", lambda problem, present: [])
+EARLY = (auto, "NEWTON_PRICE", 1e-9)
 ITERATED = (equations, "MOST_FACTORED", 0)
 
 WAYS = {

@@ -145,7 +145,7 @@ def test_soft_margins_approach_the_hard_one_from_below_as_the_cost_grows():
     p = problem([[0, 0], [1, 0.2], [2, 0], [3, 1]], "--++", np.inf)
     hard = solve(p, tol=1e-10).certificate.primal
     values = [solve(replace(p, cost=np.full(4, c)), tol=1e-10).certificate.primal for c in 10.0 ** np.arange(-3, 4)]
-    assert values == sorted(values)
+    assert np.diff(values).min() >= -1e-12 * hard  # each is rounded up
     assert values[0] < 0.1 * hard
     assert values[-1] == pytest.approx(hard, rel=1e-9)
 

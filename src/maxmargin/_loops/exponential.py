@@ -10,10 +10,10 @@ most. Positive numbers count as 0, NaN stays, and what is below e^−708 (e^−8
 
 import numpy as np
 
-from maxmargin._loops.jit import by_precision, loop
+from maxmargin._loops.jit import by_precision, loop_as_written
 
 
-@loop
+@loop_as_written
 def exp64(values):
     """Replace each x of a two-dimensional float64 array by exp(min(x, 0)); O(1.5 ns) a value."""
     for i in range(values.shape[0]):
@@ -42,7 +42,7 @@ def exp64(values):
             row[j] = value if given == given else given
 
 
-@loop
+@loop_as_written
 def exp32(values):
     """The same in float32; O(0.4 ns) a value."""
     lowest, zero, one = np.float32(-87.0), np.float32(0.0), np.float32(1.0)

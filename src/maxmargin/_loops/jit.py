@@ -1,6 +1,7 @@
 """The one decorator for compiled loops.
 
-``MAXMARGIN_JIT=0`` in the environment runs the same source as plain Python: for debuggers, coverage and tests.
+``MAXMARGIN_JIT=0`` in the environment runs the same source as plain Python: for debuggers, coverage and tests. Loops of this
+package are kept on disk (`disk_cache`).
 """
 
 import os
@@ -12,7 +13,7 @@ REASSOCIATE = {"reassoc", "contract", "nsz"}
 
 
 def loop(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a loop without the GIL; kept in a disk cache where one can be written."""
+    """Compile a loop without the GIL; kept on disk where a folder can be written."""
     return _compiled(function, REASSOCIATE)
 
 
@@ -24,6 +25,11 @@ def loop_as_written(function: Callable[..., Any]) -> Callable[..., Any]:
 def loop_without_nan(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same for a loop whose inputs are known to be finite: the largest of many is then found in vectors."""
     return _compiled(function, REASSOCIATE | {"nnan"})
+
+
+def loop_exact(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a loop whose every rounding counts: nothing is reordered or fused."""
+    return _compiled(function, set())
 
 
 def by_precision(single: Callable[..., Any], double: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,8 +81,9 @@ def _compiled(function: Callable[..., Any], freedom: set[str]) -> Callable[..., 
         return function
     import numba
 
-    options = {"nogil": True, "fastmath": freedom, "error_model": "numpy"}
-    try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # nowhere to write the cache
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+    from maxmargin._loops.disk_cache import LoopCache
+
+    compiled = numba.njit(nogil=True, fastmath=freedom, error_model="numpy")(function)
+    if compiled is not function and function.__module__.rpartition(".")[0] == __package__ and not function.__closure__:
+        compiled._cache = LoopCache(function)  # as numba's `enable_caching` does, with our own cache
+    return compiled  # type: ignore[no-any-return]

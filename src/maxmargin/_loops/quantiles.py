@@ -3,47 +3,76 @@
     argmin_b  Σ_{j ≠ skip} c_j max(0, 1 − y_j (f_j + b))  =  [b⁻, b⁺]
 
 are weighted quantiles of the kinks y_j − f_j (see `core.bias`). A bracket that is known to hold both ends makes them cheap: only
-kinks inside it are sorted.
+kinks inside it are looked at again.
 """
 
 import numpy as np
 
-from maxmargin._loops.jit import loop
+from maxmargin._loops.jit import loop, loop_as_written
 
 
-@loop
-def bias_ends(kinks, lengths, shift, weights, skip, total, flat, low, high, values, masses):
-    """(b⁻, b⁺) of the kinks moved by shift · length, each clipped into [low, high]; `values` and `masses` are scratch.
+@loop_as_written
+def reached_at(values, masses, count, below, goal):
+    """(the smallest value such that `below` and the masses up to it reach the goal, what they are), or (∞, all of them).
 
-    total : the weight of the positive samples, where the slope is zero; a plateau within `flat` of it counts as one.
-    Cost: a pass over the kinks, and a sort of those in the bracket.
+    By halving, O(count): permutes the first `count` values and masses.
+    """
+    begin, end = 0, count
+    while begin < end:
+        x, y, z = values[begin], values[(begin + end) // 2], values[end - 1]
+        pivot = max(min(x, y), min(max(x, y), z))
+        less, more, k, under, at = begin, end, begin, 0.0, 0.0
+        while k < more:
+            value, mass = values[k], masses[k]
+            if value < pivot:
+                values[k], masses[k] = values[less], masses[less]
+                values[less], masses[less] = value, mass
+                under += mass
+                less += 1
+                k += 1
+            elif value > pivot:
+                more -= 1
+                values[k], masses[k] = values[more], masses[more]
+                values[more], masses[more] = value, mass
+            else:
+                at += mass
+                k += 1
+        if below + under >= goal:
+            end = less
+        elif below + under + at >= goal:
+            return pivot, below + under + at
+        else:
+            below += under + at
+            begin = more
+    return np.inf, below
+
+
+@loop_as_written
+def bias_ends(kinks, reaches, sign, weights, skip, first, last, low, high, values, masses):
+    """(b⁻, b⁺) of the kinks moved by sign · reach, each clipped into [low, high]; `values` and `masses` are scratch.
+
+    first, last : the weights of kinks passed at which b⁻ and b⁺ are: those of the positive samples, less or more what counts as
+    flat. Cost: a pass over the kinks, and some over those in the bracket.
     """
     below, count = 0.0, 0
     for j in range(kinks.shape[0]):
         if j == skip or weights[j] == 0.0:
             continue
-        value = kinks[j] + shift * lengths[j]
+        value = kinks[j] + sign * reaches[j]
         if value < low:
             below += weights[j]
         elif value <= high:
             values[count] = value
             masses[count] = weights[j]
             count += 1
-    lower, upper = high, high
-    is_below = True
-    if below >= total - flat:
-        lower, is_below = low, False
-    if below >= total + flat:
-        return lower, low
-    order = np.argsort(values[:count])
-    for k in range(count):
-        below += masses[order[k]]
-        if is_below and below >= total - flat:
-            lower, is_below = values[order[k]], False
-        if below >= total + flat:
-            upper = values[order[k]]
-            break
-    return lower, upper
+    if below >= last:
+        return low, low
+    lower, passed = low, below
+    if below < first:
+        lower, passed = reached_at(values, masses, count, below, first)
+        if passed >= last:
+            return lower, lower
+    return min(lower, high), min(reached_at(values, masses, count, below, last)[0], high)
 
 
 @loop

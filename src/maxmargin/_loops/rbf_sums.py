@@ -1,4 +1,4 @@
-"""Sums of RBF values by differences, for few rows with few features: one call, no tiles."""
+"""RBF values by differences of rows, and their sums: one call, no tiles."""
 
 import numpy as np
 
@@ -43,3 +43,52 @@ def rbf_sums(X, Z, weights, gamma, out):
                     total[k] += weights[first + j] * values[j, k]
         for k in range(count):
             out[start + k] = total[k]
+
+
+@loop
+def rbf_values(X, Z, gamma, out):
+    """out_ij = exp(−γ‖x_i − z_j‖²), in float64; O(d) a value."""
+    n, d, m = X.shape[0], X.shape[1], Z.shape[0]
+    T, row = np.zeros((d, WIDE)), np.zeros((1, WIDE))
+    for start in range(0, m, WIDE):
+        count = min(WIDE, m - start)
+        for k in range(count):
+            for f in range(d):
+                T[f, k] = Z[start + k, f]
+        for i in range(n):
+            values = row[0]
+            for k in range(WIDE):
+                values[k] = 0.0
+            for f in range(d):
+                x = X[i, f]
+                for k in range(WIDE):
+                    p = x - T[f, k]
+                    values[k] += p * p
+            for k in range(WIDE):
+                values[k] *= -gamma
+            exp64(row)
+            for k in range(count):
+                out[i, start + k] = row[0, k]
+
+
+@loop
+def rbf_values_csr(indptr, indices, data, others_indptr, others_indices, others_data, gamma, out):
+    """The same for the rows of two CSR matrices whose columns rise within each row; O(entries of both rows) a value."""
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            p, end, q, others_end = indptr[i], indptr[i + 1], others_indptr[j], others_indptr[j + 1]
+            total = 0.0
+            while p < end or q < others_end:
+                if q == others_end or (p < end and indices[p] < others_indices[q]):
+                    difference = float(data[p])
+                    p += 1
+                elif p == end or others_indices[q] < indices[p]:
+                    difference = float(others_data[q])
+                    q += 1
+                else:
+                    difference = float(data[p]) - float(others_data[q])
+                    p += 1
+                    q += 1
+                total += difference * difference
+            out[i, j] = -gamma * total
+    exp64(out)

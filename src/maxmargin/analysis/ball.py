@@ -18,13 +18,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.bias import best_bias
+from maxmargin.core.bias_bounds import bias_at_least, bias_at_most
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate import Certificate
+from maxmargin.core.pairs import lengths_of
 from maxmargin.core.problem import Problem
 from maxmargin.core.scores import Scores
+from maxmargin.core.scores import scores as scores_of
 from maxmargin.core.solution import Solution
 from maxmargin.errors import NotSupportedError
+from maxmargin.rounding import UNIT
 from maxmargin.typing import Floats
 
 
@@ -39,10 +42,12 @@ class OptimumBall(NamedTuple):
     b_upper: float
     constant: float = 0.0
 
-    def interval(self, f: Floats, squares: Floats) -> tuple[Floats, Floats]:
-        """The ends of F*(x), from f = ⟨w, φ(x)⟩ and k(x, x)."""
-        reach = self.radius * np.sqrt(squares + self.constant**2)
-        return f + self.b_lower - reach, f + self.b_upper + reach
+    def interval(self, f: Floats, error: Floats, lengths: Floats) -> tuple[Floats, Floats]:
+        """The ends of F*(x), from f = ⟨w, φ(x)⟩, a bound of its error, and an upper bound of ‖φ(x)‖."""
+        reach = self.radius * np.hypot(lengths, self.constant) * (1.0 + 8.0 * UNIT) + error
+        low, high = f + self.b_lower - reach, f + self.b_upper + reach
+        slip = 8.0 * UNIT * (np.abs(f) + reach + max(abs(self.b_lower), abs(self.b_upper)))
+        return low - slip, high + slip
 
 
 def has_ball(problem: Problem, certificate: Certificate) -> bool:
@@ -60,22 +65,15 @@ def optimum_ball(
     """
     if not problem.penalty.strongly_convex:
         raise NotSupportedError(f"{problem.penalty!r} is not strongly convex, so a gap bounds no distance.")
-    # The ball about ½(w + w(β)) lies in one about w, which is at hand without another pass and hardly larger.
-    radius = certificate.radius + 0.5 * certificate.distance
+    radius = certificate.radius
     if problem.bias.kind == "none":
         return OptimumBall(radius, 0.0, 0.0)
     if problem.bias.kind == "penalized":
         return OptimumBall(radius, candidate.b, candidate.b, problem.bias.scale)
-    scores = Scores(problem.decision(candidate.w)) if scores is None else scores
-    f, length = scores.values, problem.kernel.constant_length
-    if length is not None:  # the same reach for all moves the interval, and nothing else
-        reach = radius * length + scores.error
-        best = best_bias(problem, candidate.beta, f)
-        return OptimumBall(radius, best.lower - reach, best.upper + reach)
-    reaches = radius * np.sqrt(np.maximum(problem.diag(), 0.0)) + scores.error
-    lower = best_bias(problem, candidate.beta, f + reaches).lower
-    upper = best_bias(problem, candidate.beta, f - reaches).upper
-    return OptimumBall(radius, lower, upper)
+    scores = scores_of(problem, candidate) if scores is None else scores
+    f, lengths = scores.values, lengths_of(problem)(np.arange(problem.n))
+    reaches = (radius * lengths + scores.error + 4.0 * UNIT * np.abs(f)) * (1.0 + 8.0 * UNIT)
+    return OptimumBall(radius, bias_at_least(problem, f + reaches).lower, bias_at_most(problem, f - reaches).upper)
 
 
 def optimum_balls(problems: Sequence[Problem], solutions: Sequence[Solution]) -> list[OptimumBall]:

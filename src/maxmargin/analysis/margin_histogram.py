@@ -1,6 +1,6 @@
 """The histogram of the margins z = yF, in which wrong samples, those inside the margin and those outside keep apart."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +40,18 @@ class MarginHistogram:
     outside: Indices
     n_beyond: int
 
+    def counts_of(self, margins: ArrayLike) -> Indices:
+        """How many of some margins fall into each bin; those beyond the outermost edges are counted in the first and last.
+
+        >>> margin_histogram([-0.5, 0.5, 0.9, 1.0, 1.6, 2.0]).counts_of([0.5, 1.6]).sum()
+        np.int64(2)
+        """
+        z = np.asarray(margins, dtype=np.float64).ravel()
+        width, count = self.edges[1] - self.edges[0], len(self.edges) - 1
+        inner = np.clip(z, self.edges[0], np.nextafter(self.edges[-1], -np.inf))
+        at = np.clip(np.floor((inner - self.edges[0]) / width + 1e-9).astype(np.intp), 0, count - 1)
+        return np.bincount(at, minlength=count)
+
 
 def margin_histogram(margins: ArrayLike, rounding: float = 1e-6) -> MarginHistogram:
     """Bins of equal width over (nearly) all margins; O(n log n)."""
@@ -53,12 +65,11 @@ def margin_histogram(margins: ArrayLike, rounding: float = 1e-6) -> MarginHistog
     first = 1.0 - width * np.ceil((1.0 - low) / width)
     count = max(int(np.ceil((high - first) / width + 1e-9)), 1)
     edges = np.asarray(first + width * np.arange(count + 1))
-    inner = np.clip(z, edges[0], np.nextafter(edges[-1], -np.inf))
-    at = np.clip(np.floor((inner - first) / width + 1e-9).astype(np.intp), 0, count - 1)
     zones = [z <= 0, (z > 0) & (z < 1), z >= 1]
-    wrong, inside, outside = (np.bincount(at[zone], minlength=count) for zone in zones)
-    n_beyond = int(((z < edges[0]) | (z > edges[-1])).sum())
-    return MarginHistogram(edges, wrong, inside, outside, n_beyond)
+    none = np.zeros(count, dtype=np.intp)
+    bins = MarginHistogram(edges, none, none, none, int(((z < edges[0]) | (z > edges[-1])).sum()))
+    wrong, inside, outside = (bins.counts_of(z[zone]) for zone in zones)
+    return replace(bins, wrong=wrong, inside=inside, outside=outside)
 
 
 def _width(span: float) -> float:

@@ -1,13 +1,14 @@
 """Can a hyperplane separate the two classes? A witness either way.
 
-1. The hard-margin solver looks for the widest hyperplane. If what it finds separates, that is the witness.
-2. Otherwise the samples that it could not separate go into a linear program and its dual,
+1. Two samples that contradict each other, such as equal ones with opposite labels, are a proof at once (`analysis.twins`).
+2. The hard-margin solver looks for the widest hyperplane. If what it finds separates, that is the witness.
+3. Otherwise the samples that it could not separate go into a linear program and its dual,
 
        max t   s.t.  y_j(⟨w, x_j⟩ + b) ≥ t,  |w| ≤ 1          min ‖Σ p_j y_j x_j‖₁   s.t.  Σp = 1,  Σ p_j y_j = 0,  p ≥ 0
 
    Its w is checked without rounding. If it does not separate, the at most d + 2 samples with p_j > 0 say where the hulls meet,
    and their weights are solved for in rational arithmetic: a proof without rounding.
-3. Where both fail the program is zoomed: posed again around its own answer with the residuals scaled up, so that margins (or
+4. Where both fail the program is zoomed: posed again around its own answer with the residuals scaled up, so that margins (or
    overlaps) far below its tolerance come into view.
 """
 
@@ -18,6 +19,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from maxmargin.analysis.exact import exact_score, solve_exactly
+from maxmargin.analysis.twins import contradiction
 from maxmargin.analysis.witness import NotSeparable, Separable, Undecided, margin_bound
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge
@@ -43,6 +45,10 @@ def separability(problem: Problem, *, budget: Budget | None = None, solution: So
     `solution` may hand over a hard-margin fit of the same problem that was made already.
     """
     problem = _as_hard_margin(problem)
+    if problem.is_linear:
+        twins = contradiction(problem)
+        if twins is not None:
+            return twins
     if solution is None:
         solution = solve(problem, tol=1e-6, budget=budget)
     if solution.status is not Status.INFEASIBLE:

@@ -1,7 +1,8 @@
 """The three answers to "can a hyperplane separate these classes?", each with a check that anyone can run.
 
     Separable       (w, b) with y_j(⟨w, φ(x_j)⟩ + b) > 0 for all j
-    NotSeparable    convex weights p (positives) and q (negatives) with Σ p_j φ(x_j) = Σ q_j φ(x_j)
+    NotSeparable    convex weights p (positives) and q (negatives) with Σ p_j φ(x_j) = Σ q_j φ(x_j);
+                    through the origin: convex weights p of all samples with Σ p_j y_j φ(x_j) = 0
     Undecided       neither could be proved; the margin is at most so much
 
 The checks on linear data are exact: floats are rational numbers, and every inequality that rounding could turn is decided in
@@ -17,6 +18,7 @@ import numpy as np
 from maxmargin.analysis.exact import exact_score
 from maxmargin.core.problem import Problem
 from maxmargin.core.products import dense_rows, float64_blocks
+from maxmargin.rounding import shown_above, shown_below
 from maxmargin.typing import Floats
 
 EPS = float(np.finfo(np.float64).eps)
@@ -97,12 +99,15 @@ class Separable:
         return Check(True, True, _separable_sentence(True, "exactly", len(on)))
 
     def __str__(self) -> str:
-        return f"Separable: a hyperplane keeps every sample at least {self.margin:.4g} away, on its right side."
+        return f"Separable: a hyperplane keeps every sample at least {shown_below(self.margin, 4)} away, on its right side."
 
 
 @dataclass(frozen=True, eq=False)
 class NotSeparable:
-    """Weights under which the two classes have a common point, so that no hyperplane separates them.
+    """Weights that exclude every hyperplane that separates the two classes.
+
+    With a bias: under them the two classes have a common point. Through the origin: Σ p_j y_j x_j = 0, so that no w can have
+    y_j⟨w, x_j⟩ > 0 for all of them.
 
     Attributes
     ----------
@@ -148,7 +153,7 @@ class NotSeparable:
         if self.exact is None:
             bound = margin_bound(problem, self.weights)
             holds = bool(bound <= self.margin_bound * (1 + 1e-6) + np.finfo(float).tiny)
-            return Check(holds, False, f"In float64: the weights prove that no margin exceeds {bound:.2g}.")
+            return Check(holds, False, f"In float64: the weights prove that no margin exceeds {shown_above(bound, 2)}.")
         rounded = np.zeros(problem.n)
         rounded[list(self.exact)] = [float(weight) for weight in self.exact.values()]
         if not np.allclose(rounded, self.weights, rtol=1e-12, atol=1e-300):
@@ -169,10 +174,15 @@ class NotSeparable:
         )
 
     def __str__(self) -> str:
+        is_homogeneous = self.problem.bias.kind == "none"
+        claim = "Not separable by a hyperplane through the origin" if is_homogeneous else "Not separable"
         count = int((self.weights > 0).sum())
-        if self.exact is not None or self.margin_bound == 0:
-            return f"Not separable: weighted means of the two classes coincide, shown by {count} samples."
-        return f"Not separable with any margin above {self.margin_bound:.2g}, shown by {count} samples in float64."
+        samples = "1 sample" if count == 1 else f"{count} samples"
+        if self.exact is None and self.margin_bound > 0:
+            return f"{claim} with any margin above {self.margin_bound:.2g}, shown by {samples} in float64."
+        if is_homogeneous:
+            return f"{claim}: Σ p_j y_j x_j = 0 with weights p_j > 0, shown by {samples}."
+        return f"{claim}: weighted means of the two classes coincide, shown by {samples}."
 
 
 @dataclass(frozen=True, eq=False)

@@ -87,7 +87,20 @@ def plain_proofs(found: Sequence[Proof]) -> list[dict[str, Any]]:
     """Certificates as values, for JSON."""
     from dataclasses import asdict
 
-    return [{"problem": name, **asdict(one), "groups": one.groups._asdict()} for name, one in found]
+    return [
+        {"problem": name, "certified": one.is_certified, **asdict(one), "groups": one.groups._asdict()}
+        for name, one in found
+    ]
+
+
+def plain_verdict(found: Sequence[Proof]) -> dict[str, Any]:
+    """Whether all is certified, and the numbers of the largest gap, for JSON."""
+    worst = found[0].certificate if found else None
+    names = ("relative_gap", "tol", "rounding", "data")
+    return {
+        "certified": bool(found) and all(one.is_certified for _, one in found),
+        **{name: getattr(worst, name, None) for name in names},
+    }
 
 
 def about_model(model: Any) -> dict[str, Any]:
@@ -101,7 +114,7 @@ def about_model(model: Any) -> dict[str, Any]:
         "solver": getattr(model, "solver_", None),
         "status": getattr(model, "status_", None),
         "proofs": plain_proofs(found),
-        "relative_gap": found[0].certificate.relative_gap if found else None,
+        **plain_verdict(found),
     }
     return facts if found else {**facts, "updates": getattr(model, "n_updates_", None), "epochs": model.n_iter_}
 
@@ -113,5 +126,5 @@ def perceptron_sentence(model: Any) -> str:
     if len(witnesses) > 1:
         end = f"{n_found} of {len(witnesses)} classes are separated from the rest."
     else:
-        end = str(witnesses[0]) if n_found else "It does not separate its samples."
+        end = str(witnesses[0]) if n_found else "It is not proved to separate its samples."
     return f"{model.n_updates_} updates in {model.n_iter_} epochs. {end}"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from maxmargin.cli import bounds, certify, convert, demo, fit, info, loo, predict, report
-from maxmargin.cli.ending import ending, refused, tell
+from maxmargin.cli.ending import ending, fail, refused
 from maxmargin.cli.groups import flat
 
 app = typer.Typer(
@@ -70,6 +70,6 @@ def main() -> None:
         if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
             raise
         where = getattr(getattr(error, "ctx", None), "command_path", "maxmargin")
-        tell(f"{error.format_message().rstrip('.')}. See {where} --help.")
-        code = error.exit_code
+        command = where.rpartition(" ")[2] if "--json" in sys.argv else None
+        code = fail(f"{error.format_message().rstrip('.')}. See {where} --help.", error.exit_code, command)
     sys.exit(code if isinstance(code, int) else 0)

@@ -10,30 +10,34 @@ from maxmargin.cli.screen import Screen
 
 Tolerance = Annotated[
     float | None,
-    typer.Option("--tol", metavar="NUMBER", help="Exit with 3 if the relative gap is larger.", show_default=False),
+    typer.Option(
+        "--tol", metavar="NUMBER", help="The relative gap to ask for. Default: that of the fit.", show_default=False
+    ),
 ]
 
 
 def certify(model: ModelFile, data: DataFile, source: Source, screen: Screen, tol: Tolerance = None) -> None:
     """Recompute, from the training data, how far a model is from the best possible.
 
-    Nothing that the fit said is believed. DATA must be the training data, in their order.
+    Nothing that the fit said is believed. DATA must be the training data, in their order; it says where they are not. Exit code
+    3 where the gap is larger than the one that was asked for.
     """
     from maxmargin import certify as judge
-    from maxmargin.cli.about import plain_proofs, proof_table, proofs, sentence
+    from maxmargin.cli.about import plain_proofs, plain_verdict, proof_table, proofs, sentence
+    from maxmargin.rounding import shown_above
 
     machine = trained_model(model)
     found = source.labelled(data, machine)
     with refusing_bad_data():
-        judged = proofs(machine, judge(machine, found.X, found.y))
+        judged = proofs(machine, judge(machine, found.X, found.y, tol=tol))
     screen.show(sentence(judged), proof_table(judged))
-    gap = judged[0].certificate.relative_gap
-    code = DONE if tol is None or gap <= tol else NOT_REACHED
+    worst = judged[0].certificate
+    code = DONE if worst.is_reached else NOT_REACHED
     if code:
-        tell(f"The relative gap {gap:.2g} is larger than {tol:g}.")
+        tell(f"Not certified: the relative gap {shown_above(worst.relative_gap, 2)} is larger than {worst.tol:g}.")
     screen.answer(
         command="certify",
-        relative_gap=gap,
+        **plain_verdict(judged),
         sentence=sentence(judged),
         proofs=plain_proofs(judged),
         exit_code=code,

@@ -1,5 +1,7 @@
 """How a command ends: an exit code, and one line on stderr where something went wrong."""
 
+import contextlib
+import json
 import os
 import sys
 import warnings
@@ -23,11 +25,25 @@ def tell(sentence: str) -> None:
     sys.stderr.write(f"maxmargin: {' '.join(str(sentence).split())}\n")
 
 
+def fail(sentence: str, code: int, command: str | None) -> int:
+    """Say what went wrong on stderr and, where the name of a command is given (`--json`), as an object on stdout; the code."""
+    tell(sentence)
+    if command is not None:
+        with contextlib.suppress(OSError):  # a reader that has gone away has the exit code
+            told = {"command": command, "error": " ".join(str(sentence).split()), "exit_code": code}
+            sys.stdout.write(json.dumps(told, indent=1) + "\n")
+            sys.stdout.flush()
+    return code
+
+
 def ending(command: Callable[..., None]) -> Callable[..., None]:
     """Turn errors of ours into one line and an exit code, warnings into lines; mistakes of the program are not hidden."""
 
     @wraps(command)
     def call(*args: Any, **kwargs: Any) -> None:
+        name = command.__name__ if kwargs.get("json") else None
+        if kwargs.get("quiet"):
+            os.environ.setdefault("MAXMARGIN_QUIET", "1")  # nor a word about compiling
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=NAMES_WERE_COMPARED)
             warnings.showwarning = _show
@@ -35,27 +51,26 @@ def ending(command: Callable[..., None]) -> Callable[..., None]:
                 command(*args, **kwargs)
                 sys.stdout.flush()
             except MaxMarginError as error:
-                tell(str(error))
-                raise typer.Exit(BAD_INPUT) from error
+                raise typer.Exit(fail(str(error), BAD_INPUT, name)) from error
             except MemoryError as error:
-                tell(f"The memory does not suffice: {error or 'nothing more is known'}.")
-                raise typer.Exit(BAD_INPUT) from error
+                sentence = f"Out of memory: {error}." if str(error) else "Out of memory."
+                raise typer.Exit(fail(sentence, BAD_INPUT, name)) from error
             except KeyboardInterrupt as error:
-                tell("Interrupted; nothing was written.")
-                raise typer.Exit(INTERRUPTED) from error
+                sentence = str(error) or "Interrupted; nothing was written."
+                raise typer.Exit(fail(sentence, INTERRUPTED, name)) from error
             except OSError as error:
-                raise typer.Exit(refused(error)) from error
+                raise typer.Exit(refused(error, name)) from error
 
     return call
 
 
-def refused(error: OSError) -> int:
+def refused(error: OSError, command: str | None = None) -> int:
     """The exit code where the system takes nothing more; a line says so, unless the reader has just gone away."""
+    code = CLOSED_PIPE
+    if not isinstance(error, BrokenPipeError):
+        code = fail(f"The operating system refuses: {error.strerror or error}.", BAD_INPUT, command)
     _leave_stdout()
-    if isinstance(error, BrokenPipeError):
-        return CLOSED_PIPE
-    tell(f"The system refuses: {error}.")
-    return BAD_INPUT
+    return code
 
 
 @contextmanager

@@ -59,15 +59,14 @@ def fit(
     code = _train(model, found.X, found.y, screen)
     seconds = time.perf_counter() - started
     if not hasattr(model, "intercept_"):
-        tell("Interrupted before there was a model; nothing was written.")
-        raise typer.Exit(INTERRUPTED)
+        raise KeyboardInterrupt("Interrupted before there was a model; nothing was written.")
     if found.feature_names is not None:
         _name_features(model, found.feature_names)
     if output is not None:
         _save(model, output)
     if alphas is not None:
         write_lines(alphas, signed_alphas(model, found.X, found.y))
-    _tell_ending(code, output)
+    code = _tell_ending(model, code, output)
     _show(model, found, seconds, code, output, alphas, screen)
     raise typer.Exit(code)
 
@@ -126,13 +125,19 @@ def signed_alphas(model: Any, X: Any, y: Any) -> list[str]:
     return [" ".join(map(repr, row)) for row in columns.tolist()]
 
 
-def _tell_ending(code: int, output: str | None) -> None:
-    """What became of the best model so far."""
+def _tell_ending(model: Any, code: int, output: str | None) -> int:
+    """Say what became of the best model so far, and return the exit code: not done where a gap was missed."""
+    from maxmargin.cli.about import stored_proofs
+
+    is_missed = not all(proof.certificate.is_reached for proof in stored_proofs(model))
+    code = NOT_REACHED if code == DONE and is_missed else code
     kept = "no -o was given, so it is not kept" if output is None else f"it was saved to {output}"
     if code == INTERRUPTED:
         tell(f"Interrupted. This is the best model so far; {kept}.")
     elif code == NOT_REACHED:
-        tell(f"What was asked for was not reached. This is the best model so far; {kept}.")
+        lead = "Not certified" if is_missed else "What was asked for was not reached"
+        tell(f"{lead}. This is the best model so far; {kept}.")
+    return code
 
 
 def _show(

@@ -3,7 +3,6 @@
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import maxmargin
 from maxmargin.cli.screen import Screen
@@ -61,4 +60,6 @@ def _blas() -> str:
 def _cache_folder() -> str:
     if os.environ.get("MAXMARGIN_JIT", "1") == "0":
         return "compiler off (MAXMARGIN_JIT=0)"
-    return os.environ.get("NUMBA_CACHE_DIR") or str(Path(maxmargin.__file__).parent / "_loops" / "__pycache__")
+    from maxmargin._loops.disk_cache import folder_in_use
+
+    return str(folder_in_use() or "nowhere: every process compiles")

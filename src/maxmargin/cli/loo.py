@@ -6,7 +6,7 @@ import typer
 
 from maxmargin.cli.ending import DONE, INTERRUPTED, NOT_REACHED, refusing_bad_data, tell
 from maxmargin.cli.files import DataFile, Source, check_places, write_lines
-from maxmargin.cli.learning import Learning, choose
+from maxmargin.cli.learning import MODEL, Learning, choose
 from maxmargin.cli.screen import PANEL, Screen
 from maxmargin.cli.values import written
 
@@ -25,12 +25,32 @@ Place = Annotated[
     ),
 ]
 
+Resolve = Annotated[
+    str,
+    typer.Option(
+        "--resolve",
+        metavar="once|each",
+        help="Costs that depend on the samples (mean:, tikhonov:, pegasos:, balanced) are set once, on all of them, or for "
+        "each left-out sample on the others, as separate fits do.",
+        rich_help_panel=MODEL,
+    ),
+]
 
-def loo(data: DataFile, learning: Learning, source: Source, screen: Screen, output: Place = None) -> None:
+
+def loo(
+    data: DataFile,
+    learning: Learning,
+    source: Source,
+    screen: Screen,
+    output: Place = None,
+    resolve: Resolve = "once",
+) -> None:
     """Leave each sample out in turn: the exact error, at the price of a few retrainings.
 
     For svc, linear and hard-margin. Ctrl-C (exit code 130) shows what is known by then.
     """
+    if resolve not in ("once", "each"):
+        raise typer.BadParameter(f"--resolve must be once or each, got {resolve!r}.")
     check_places([data], [output])
     found = source.labelled(data)
     model, reason = choose(learning, None, found.X, found.y)
@@ -39,7 +59,7 @@ def loo(data: DataFile, learning: Learning, source: Source, screen: Screen, outp
     from maxmargin import Status, leave_one_out
 
     with refusing_bad_data():
-        result = leave_one_out(model, found.X, found.y, verbose=screen.is_live)
+        result = leave_one_out(model, found.X, found.y, resolve=resolve, verbose=screen.is_live)
     code, n_open = DONE, int((~result.is_certain).sum())
     if result.status is Status.STALLED:
         code = NOT_REACHED
@@ -69,6 +89,7 @@ def _show(model: Any, result: "LeaveOneOut", code: int, output: str | None, scre
         retrained=result.n_retrained,
         seconds=result.seconds,
         fit_seconds=result.fit_seconds,
+        resolve=result.resolve,
         settled_by={how.name: count for how, count in result.counts().items()},
         xi_alpha=[{"error": one.error, "recall": one.recall, "precision": one.precision} for one in estimates(result)],
         saved=output,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def loo_tables(result: "LeaveOneOut") -> list[Any]:
-    """Two tables: the numbers, and how many labels each theorem settled."""
+    """Two tables: the numbers, and how many labels each theorem settled; and which machines were meant."""
     share = result.n_retrained / max(result.n, 1)
     error = f"{result.error:.2%}"
     if result.error_range.lower < result.error_range.upper:
@@ -24,9 +24,9 @@ def loo_tables(result: "LeaveOneOut") -> list[Any]:
         "seconds": f"{result.seconds:.3g}",
     }
     if not isinstance(result.xi_alpha, tuple):
-        row["ξα error"] = f"≤ {result.xi_alpha.error:.2%}"
-        row["ξα recall"] = f"≥ {result.xi_alpha.recall:.2%}"
-        row["ξα precision"] = f"≥ {result.xi_alpha.precision:.2%}"
+        row["ξα error"] = f"≈ {result.xi_alpha.error:.2%}"
+        row["ξα recall"] = f"≈ {result.xi_alpha.recall:.2%}"
+        row["ξα precision"] = f"≈ {result.xi_alpha.precision:.2%}"
     for heading in row:
         numbers.add_column(heading, justify="right")
     numbers.add_row(*row.values())
@@ -35,4 +35,4 @@ def loo_tables(result: "LeaveOneOut") -> list[Any]:
     settled.add_column(style="dim")
     for how, count in result.counts().items():
         settled.add_row(str(count), Text(str(how)))
-    return [Padding(numbers, (0, 0, 0, 2)), Padding(settled, (1, 0, 0, 2))]
+    return [Padding(numbers, (0, 0, 0, 2)), Padding(settled, (1, 0, 0, 2)), f"\n{result.meaning}"]

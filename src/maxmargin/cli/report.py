@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from maxmargin.cli.ending import INTERRUPTED, refusing_bad_data, tell
+from maxmargin.cli.ending import refusing_bad_data
 from maxmargin.cli.files import DataFile, ModelFile, Source, check_places
 from maxmargin.cli.screen import PANEL, Screen
 
@@ -39,8 +39,7 @@ def report(
     with refusing_bad_data():
         result = leave_one_out(machine, found.X, found.y, verbose=screen.is_live) if loo else None
         if result is not None and result.status is Status.INTERRUPTED:
-            tell("Interrupted; nothing was written.")
-            raise typer.Exit(INTERRUPTED)
+            raise KeyboardInterrupt
         write(machine, found.X, found.y, output, feature_names=found.feature_names, leave_one_out=result, title=title)
     screen.show(f"Page: {output}")
     screen.answer(command="report", saved=output, leave_one_out=None if result is None else result.error)

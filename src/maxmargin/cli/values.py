@@ -27,9 +27,23 @@ def typed(text: str) -> Any:
     if re.fullmatch(r"[+-]?[0-9]+", text):
         return int(text)
     try:
-        return text if "_" in text else float(text)
+        return text if "_" in text else real(text)
     except ValueError:
         return text
+
+
+def real(text: str) -> float:
+    """A float; a number beyond float64 is refused, where `float` would make it infinite.
+
+    Examples
+    --------
+    >>> real("1e-4"), real("inf")
+    (0.0001, inf)
+    """
+    number = float(text)
+    if math.isinf(number) and "inf" not in text.lower():
+        raise typer.BadParameter(f"{text} is beyond the largest number of float64, 1.8e308.")
+    return number
 
 
 def trade_off(text: str) -> "float | Regularization":
@@ -45,7 +59,7 @@ def trade_off(text: str) -> "float | Regularization":
 
     form, colon, number = text.rpartition(":")
     try:
-        value = float(number)
+        value = real(number)
     except ValueError:
         value = math.nan
     if math.isnan(value) or (colon and form not in FORMS):
@@ -75,7 +89,7 @@ def class_weights(text: str, classes: Sequence[Any]) -> Any:
         label, _, number = pair.rpartition("=")
         label = label.strip()
         try:
-            weight = float(number)
+            weight = real(number)
         except ValueError:
             weight = math.nan
         if not label or not 0 < weight < math.inf:

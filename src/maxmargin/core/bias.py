@@ -14,6 +14,9 @@ from maxmargin.core.problem import Problem
 from maxmargin.errors import NotSupportedError
 from maxmargin.typing import Floats
 
+FLAT = 1e-12
+"""Share of Σc that the slope in b may be and still count as zero: it is a sum, and 0.1 + 0.1 + 0.1 − 0.3 is not 0."""
+
 SORTED_AT_ONCE = 5000
 """So many values are sorted; more are halved first."""
 
@@ -64,7 +67,7 @@ def hinge_interval(f: Floats, y: Floats, cost: Floats, slope: float = 0.0) -> In
     """Where slope · b + Σ c_j max(0, 1 − y_j(f_j + b)) is smallest; the slope stands for samples that are surely inside."""
     # Passing a kink from the left raises the slope by its cost: a positive switches off, a negative switches on. It starts at
     # minus the positives' cost, so it reaches zero where the kinks passed have cost as much.
-    kinks, balance, flat = y - f, float(cost[y > 0].sum()), 1e-12 * float(cost.sum())
+    kinks, balance, flat = y - f, float(cost[y > 0].sum()), FLAT * float(cost.sum())
     if len(kinks) <= SORTED_AT_ONCE:
         return Interval(*_reach_sorted(kinks, cost, balance - flat, balance + flat))
     return Interval(weighted_quantile(kinks, cost, balance - flat), weighted_quantile(kinks, cost, balance + flat))

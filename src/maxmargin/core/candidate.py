@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from maxmargin.typing import Floats
 
 
@@ -12,3 +14,7 @@ class Candidate:
     w: Floats
     b: float
     beta: Floats
+
+    def __post_init__(self) -> None:
+        for name in ("w", "beta"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))

@@ -8,20 +8,24 @@ coefficients v of Σ_j v_j φ(x_j) for every other kernel. `Problem` knows its i
 which of the two it is.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.core import products
 from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.penalties import L1, L2, Penalty
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
+from maxmargin.kernels.inner import distinct
 from maxmargin.kernels.packed import PackedRows
 from maxmargin.kernels.shared_rows import SharedRows
 from maxmargin.kernels.tiles import row_width, rows_that_fit
+from maxmargin.rounding import exact_sum, gamma
 from maxmargin.typing import Floats, Indices, Matrix
 
 PIECE_ROWS = 8192
@@ -54,9 +58,13 @@ class Bias:
     @classmethod
     def penalized(cls, scale: float = 1.0) -> "Bias":
         """The weight of a constant feature `scale`, penalised like any other: K becomes K + scale²."""
-        if not (np.isfinite(scale) and scale > 0):
+        try:
+            number = float(scale)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not 0 < number < math.inf:
             raise InvalidInputError(f"The scale of a penalized bias must be a positive number, got {scale!r}.")
-        return cls("penalized", float(scale))
+        return cls("penalized", number)
 
     @property
     def is_free(self) -> bool:
@@ -105,6 +113,8 @@ class Problem:
     shared: SharedRows | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if sp.issparse(self.X) and not self.X.has_canonical_format:  # entries of one place are one number from here on
+            object.__setattr__(self, "X", distinct(self.X))
         n = self.X.shape[0] if self.rows is None else len(self.rows)
         for name in ("y", "cost"):
             array = np.asarray(getattr(self, name), dtype=np.float64)
@@ -158,6 +168,20 @@ class Problem:
         """The same samples as an index that copies nothing where they are all."""
         return slice(None) if (self.cost > 0).all() else self.present
 
+    # -- what rounding depends on --------------------------------------------------------------------------------
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """An upper bound of ‖x_j‖ for each sample, of the rows of X as they are: O(nnz), once."""
+        lengths = products.lengths_above(self.X)
+        return lengths if self.rows is None else lengths[self.rows]
+
+    @cached_property
+    def entries(self) -> Floats:
+        """The number of products in ⟨w, x_j⟩ for each sample."""
+        entries = np.broadcast_to(products.entries(self.X), self.X.shape[:1])
+        return entries if self.rows is None else entries[self.rows]
+
     # -- the feature space ---------------------------------------------------------------------------------------
 
     def zero(self) -> Floats:
@@ -179,15 +203,14 @@ class Problem:
         """‖w‖², given f = `decision(w)`; negative values can come only from a kernel that is not PSD."""
         return float(w @ w) if self.is_linear else float(w @ f)
 
-    def diag(self) -> Floats:
-        """k(x_j, x_j) for each sample."""
+    def diag(self, i: Indices | None = None) -> Floats:
+        """k(x_j, x_j) for each sample, or for samples i."""
         if self.kernel.constant_length is not None:
-            return np.full(self.n, self.kernel.constant_length**2)
-        if self.rows is None or isinstance(self.kernel, Precomputed):
-            return np.asarray(
-                self.kernel.diag(self.X)[slice(None) if self.rows is None else self.rows], dtype=np.float64
-            )
-        return np.asarray(self.kernel.diag(self.X[self.rows]), dtype=np.float64)
+            return np.full(self.n if i is None else len(i), self.kernel.constant_length**2)
+        rows = self.rows if i is None else self.row(i)
+        if isinstance(self.kernel, Precomputed):
+            return np.asarray(self.kernel.diag(self.X)[slice(None) if rows is None else rows], dtype=np.float64)
+        return np.asarray(self.kernel.diag(self.X if rows is None else self.X[rows]), dtype=np.float64)
 
     def gram(self, i: Indices, j: Indices) -> Floats:
         """The block K[i, j] in float64; i and j number the samples."""
@@ -252,7 +275,12 @@ class Problem:
         return 0.5 * (self.norm2(w, f) + self._constant_weight(b) ** 2)
 
     def dual(self, beta: Floats) -> float:
-        """D(β); the caller sees to it that β lies in the box and, with a free bias, sums to zero."""
+        """D(β): −∞ where β leaves its box or, with a free bias, does not sum to zero up to the rounding of the sum."""
+        alpha = beta * self.y
+        total = exact_sum(beta) if self.bias.is_free else 0.0
+        is_balanced = abs(total) <= gamma(self.n) * float(np.abs(beta).sum())
+        if not is_balanced or (alpha < 0).any() or (alpha > self.loss.upper(self.cost)).any():
+            return -np.inf
         return self.dual_from(beta, self.image(beta))
 
     def image(self, beta: Floats) -> Floats:

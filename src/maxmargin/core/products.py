@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.kernels.inner import squared_norms
+from maxmargin.rounding import SMALLEST, UNIT, gamma, length_above
 from maxmargin.typing import Floats, Indices, Matrix
 
 BLOCK_BYTES = 16 * 2**20
@@ -51,6 +52,74 @@ def squares(X: Matrix) -> Floats:
     for at, block in float64_blocks(X):
         out[at] = np.einsum("ij,ij->i", block, block)
     return out
+
+
+def lengths_above(X: Matrix, squared: Floats | None = None) -> Floats:
+    """An upper bound of ‖x_j‖ for each row; `squared` are its squares where they are known."""
+    terms = entries(X)
+    if sp.issparse(X) and not X.has_canonical_format:  # entries of one column may cancel, but each of them rounds
+        X = sp.csr_array((np.abs(X.data), X.indices.copy(), X.indptr.copy()), shape=X.shape)  # abs(X) would change X
+        X.sum_duplicates()
+        squared = None
+    squared = squares(X) if squared is None else squared
+    return np.asarray(np.sqrt(squared * (1.0 + gamma(terms + 4)) + (2.0 * terms + 2.0) * SMALLEST) * (1.0 + 4.0 * UNIT))
+
+
+def entries(X: Matrix) -> Any:
+    """The number of products in ⟨w, x_j⟩: of the stored entries of each sparse row, or d."""
+    return np.diff(X.indptr).astype(np.float64) if sp.issparse(X) else float(X.shape[1])
+
+
+def slacks(X: Matrix, rows: Indices, w: Floats, b: float, y: Floats) -> Floats:
+    """1 − y_k(⟨w, x_k⟩ + b) for the chosen rows, in twice the working precision; NaN where that overflows."""
+    from maxmargin._loops.compensated import slacks_csr, slacks_dense
+
+    out = np.empty(len(rows))
+    rows = rows.astype(np.int64, copy=False)
+    if sp.issparse(X):
+        slacks_csr(X.indptr, X.indices, X.data, rows, np.ascontiguousarray(w), float(b), y, out)
+    else:
+        for start in range(
+            0, len(rows), step := _rows_at_once(X)
+        ):  # only these are copied, in the one layout of the loop
+            at = slice(start, start + step)
+            some = np.ascontiguousarray(X[rows[at]])
+            slacks_dense(some, np.arange(len(some)), np.ascontiguousarray(w), float(b), y[at], out[at])
+    return out
+
+
+def combine_twice(X: Matrix, beta: Floats, rows: Indices | None = None) -> tuple[Floats, Floats]:
+    """(high, low): Σ_j β_j x_j = high + low up to γ²Σ|β_j x_j|, in twice the working precision."""
+    from maxmargin._loops.compensated import combine_csr, combine_dense
+
+    used = np.flatnonzero(beta)
+    high, low = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    chosen = (used if rows is None else rows[used]).astype(np.int64, copy=False)
+    if sp.issparse(X):
+        combine_csr(X.indptr, X.indices, X.data, chosen, beta[used], high, low)
+    else:
+        for start in range(0, len(chosen), step := _rows_at_once(X)):
+            at = slice(start, start + step)
+            some = np.ascontiguousarray(X[chosen[at]])
+            combine_dense(some, np.arange(len(some)), beta[used[at]], high, low)
+    return high, low
+
+
+def score_errors(X: Matrix, w: Floats, lengths: Floats | None = None) -> Floats:
+    """A bound of |computed ⟨w, x_j⟩ − exact| for each row, of `scores`."""
+    return product_errors(entries(X), lengths_above(X) if lengths is None else lengths, length_above(w))
+
+
+def product_errors(terms: Any, lengths: Floats, size: float) -> Floats:
+    """The same from the number of products, ‖x_j‖ and ‖w‖."""
+    if size == 0.0:
+        return np.zeros(len(lengths))
+    error = gamma(terms + 2) * (lengths * size) + (2.0 * terms + 2.0) * SMALLEST
+    return np.asarray(error * (1.0 + 8.0 * UNIT))
+
+
+def _rows_at_once(X: Matrix) -> int:
+    return int(max(1, BLOCK_BYTES // (8 * max(X.shape[1], 1))))
 
 
 def float64_blocks(X: Matrix, rows: Indices | None = None) -> Iterator[tuple[slice, Matrix]]:

@@ -163,7 +163,7 @@ def to_primal(problem: Problem, units: Units | None = None) -> ConeProgram:
     squared = isinstance(problem.loss, SquaredHinge)
     slack = sp.eye_array(n)
     A = -sp.block_array([[length * YPhi, bias_column, slack], [None, None, slack]])
-    P = _diagonal(np.full(n_weights, length**2 / top), np.zeros(n_bias), 2.0 * cost if squared else np.zeros(n))
+    P = _diagonal(np.full(n_weights, length * (length / top)), np.zeros(n_bias), 2.0 * cost if squared else np.zeros(n))
     q = np.concatenate([np.zeros(n_weights + n_bias), np.zeros(n) if squared else cost])
     b = np.concatenate([-np.ones(n), np.zeros(n)])
     rescale = top / features.unit**2
@@ -194,7 +194,7 @@ def to_dual(problem: Problem, units: Units | None = None) -> ConeProgram:
     A = sp.vstack([sp.hstack([YPhi, -sp.eye_array(n_weights) / length]), *balance, above_zero, *below_cost])
     n_equalities = n_weights + len(balance)
     b = np.concatenate([np.zeros(n_equalities + n), upper if below_cost else []])
-    P = _diagonal(problem.loss.dual_diagonal(cost), np.full(n_weights, top / length**2))
+    P = _diagonal(problem.loss.dual_diagonal(cost), np.full(n_weights, top / length / length))
     q = np.concatenate([-np.ones(n), np.zeros(n_weights)])
     rescale = top / features.unit**2
     return ConeProgram(P, q, sp.csc_array(A), b, n_equalities, lambda x, z: _spread(problem, y * x[:n] * rescale))

@@ -13,6 +13,9 @@ from typing import Any, Literal, TypeAlias
 
 from maxmargin.errors import InvalidInputError
 
+PenaltyName: TypeAlias = Literal["l2", "l1"]
+"""The penalties that a trade-off can stand beside."""
+
 Spelling: TypeAlias = Literal["sum", "mean", "tikhonov", "pegasos", "ridge", "hard"]
 """The names of the spellings, as the constructors of :class:`Regularization` have them."""
 
@@ -42,8 +45,11 @@ class Regularization:
     ===============  ========================  ==============
 
     n is the sum of the sample weights, so that a weight of k means k copies. C = ∞ and λ = 0 are the hard margin in
-    every spelling, and all of them equal ``Regularization.hard()``. With the L1 penalty, λ‖w‖₁ + (1/n) Σξ divided by λ
-    has the cost 1/(λn), which is ``pegasos(λ)``.
+    every spelling, and all of them equal ``Regularization.hard()``.
+
+    With the L1 penalty ‖w‖₁ stands where ½‖w‖² or ‖w‖² stood, and λ before it: ``sum`` ‖w‖₁ + C Σξ, ``mean``
+    ‖w‖₁ + (C/n) Σξ, ``tikhonov`` and ``pegasos`` both λ‖w‖₁ + (1/n) Σξ with the cost 1/(λn), ``ridge`` λ‖w‖₁ + Σξ with
+    the cost 1/λ.
 
     Parameters
     ----------
@@ -139,39 +145,41 @@ class Regularization:
         """Whether this is the hard margin: no finite price buys a slack."""
         return self.spelling == "hard"
 
-    def cost(self, n: float) -> float:
-        """Cost of one unit of slack of one sample of weight 1, beside ½‖w‖².
+    def cost(self, n: float, penalty: PenaltyName = "l2") -> float:
+        """Cost of one unit of slack of one sample of weight 1, beside ½‖w‖², or beside ‖w‖₁ for the L1 penalty.
 
         Parameters
         ----------
         n : float
             Sum of the sample weights, > 0. Unused by ``sum``, ``ridge`` and ``hard``, whose cost is the same for any n.
+        penalty : {"l2", "l1"}
+            λ‖w‖² is 2λ times ½‖w‖²; λ‖w‖₁ is λ times ‖w‖₁.
         """
-        n = _total_weight(n)
+        n, half = _total_weight(n), _half(penalty)
         match self.spelling:
             case "sum":
                 cost = self.value
             case "mean":
                 cost = self.value / n
             case "tikhonov":
-                cost = 0.5 / self.value / n
+                cost = half / self.value / n
             case "pegasos":
                 cost = 1.0 / self.value / n
             case "ridge":
-                cost = 0.5 / self.value
+                cost = half / self.value
             case _:
                 return math.inf
         return self._representable(cost, "its cost", n)
 
-    def to(self, spelling: Spelling, n: float) -> "Regularization":
-        """Say the same in another spelling, for a sample of total weight n.
+    def to(self, spelling: Spelling, n: float, penalty: PenaltyName = "l2") -> "Regularization":
+        """Say the same in another spelling, for a sample of total weight n and this penalty.
 
         The hard margin is the hard margin in every spelling. A soft margin has no equal among the hard ones, so that
         asking for ``"hard"`` is refused. Exact up to rounding.
         """
         if spelling not in _FORMULAS:
             return Regularization(spelling)  # refused there, in the same words
-        cost = self.cost(n)
+        cost, half = self.cost(n, penalty), _half(penalty)
         if self.is_hard or spelling == self.spelling:
             return self
         match spelling:
@@ -180,17 +188,30 @@ class Regularization:
             case "mean":
                 value = cost * float(n)
             case "tikhonov":
-                value = 0.5 / cost / float(n)
+                value = half / cost / float(n)
             case "pegasos":
                 value = 1.0 / cost / float(n)
             case "ridge":
-                value = 0.5 / cost
+                value = half / cost
             case _:
                 raise InvalidInputError(
                     f"{self!r} is a soft margin and has no equal among the hard ones. Use Regularization.hard() to ask "
                     "for the hard margin."
                 )
         return Regularization(spelling, self._representable(value, f"its {_symbol(spelling)}", n))
+
+    def words(self, penalty: PenaltyName = "l2", slack: str = "ξ") -> str:
+        """What is minimised, as a formula with this penalty and this loss of a sample.
+
+        >>> Regularization.ridge(0.5).words("l1", "ξ²")
+        'λ‖w‖₁ + Σξ² with λ = 0.5'
+        """
+        half = _half(penalty)
+        formula = _FORMULAS[self.spelling]
+        if half == 1.0:
+            formula = formula.replace("½‖w‖²", "‖w‖₁").replace("(λ/2)‖w‖²", "λ‖w‖₁").replace("‖w‖²", "‖w‖₁")
+        formula = formula.replace("Σξ", f"Σ{slack}")
+        return formula if self.is_hard else f"{formula} with {_symbol(self.spelling)} = {self.value!r}"
 
     def _representable(self, number: float, what: str, n: float) -> float:
         """Refuse what over- or underflows: an infinite or zero cost would silently mean another problem."""
@@ -205,8 +226,14 @@ class Regularization:
         return f"Regularization.{self.spelling}({'' if self.is_hard else repr(self.value)})"
 
     def __str__(self) -> str:
-        formula = _FORMULAS[self.spelling]
-        return formula if self.is_hard else f"{formula} with {_symbol(self.spelling)} = {self.value!r}"
+        return self.words()
+
+
+def _half(penalty: str) -> float:
+    """By what to multiply 1/λ for the cost: λ‖w‖² has 2λ before ½‖w‖², λ‖w‖₁ has λ before ‖w‖₁."""
+    if penalty not in ("l2", "l1"):
+        raise InvalidInputError(f'penalty must be "l2" or "l1", got {penalty!r}.')
+    return 0.5 if penalty == "l2" else 1.0
 
 
 def _symbol(spelling: str) -> str:

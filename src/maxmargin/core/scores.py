@@ -1,114 +1,271 @@
-"""The scores that a certificate needs, as exact as it needs them.
+"""The scores of a candidate with a bound of their errors, as exact as a certificate needs them.
 
-The gap is a sum over samples (MATH: P − D = Σ_j residual_j + ½‖w − w(β)‖²). With the hinge, the residual
+    f_j = ⟨w, φ(x_j)⟩,     m_j = 1 − y_j(f_j + b)        |computed − exact| ≤ error, in the worst case
 
-    (c − α) max(0, m) + α max(0, −m),     m = 1 − y(f + b)
+The gap is a sum over samples, and with the hinge the residual
 
-is 0 whatever f is, as long as α = 0 and m < 0, or α = c and m > 0: most samples. So all f are computed in float32 with a bound of
-their error, and in float64 only those whose residual that could change. The values P and D then carry float32's errors of the
-others: some 1e-8 of them, up to 1e-5 for large costs or data far from the origin. The gap is not computed from them.
+    (c − α)[m]₊ + α[−m]₊
 
-The bound. f = Σ_j β_j k_j in float32 errs by Σ_j β_j k_j η_j with |η_j| ≤ η (see `Expansion`). Rounding errors of different terms
-are independent, so that by Hoeffding's inequality the sum exceeds λη(Σ β_j² k_j²)^½ ≤ λη(max|β| Σ|β_j| k_j)^½ with probability
-2 exp(−λ²/2); λ = 8. η is a worst case, and errors are about a hundredth of that. So some samples are computed both ways, and
-whose residual is open is decided by twenty times the largest share of the bound that was seen among them. (A sample that this
-leaves in float32 wrongly changes the gap by its cost times an error that is larger than twenty times those seen, no more.)
+is 0 whatever f is, as long as α = 0 and m < 0, or α = c and m > 0: most samples. So float32 is often enough, and it is never
+believed beyond its bound. The residual at the worst m within the bound is what the certificate adds up. Where that costs more
+than a tenth of the gap that is asked for, or blurs the objective by more than that gap, the samples that cost most are computed
+again: first in float64, then by differences of rows (RBF) or in twice the working precision (linear). What is left after that is
+the precision of the arithmetic.
 """
 
 import contextlib
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core import products
 from maxmargin.core.candidate import Candidate
-from maxmargin.core.losses import Hinge
+from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.problem import Problem
 from maxmargin.errors import NotSupportedError
-from maxmargin.kernels import Expansion
-from maxmargin.kernels.expansion import Rough
-from maxmargin.kernels.tiles import row_width
-from maxmargin.typing import Flags, Floats
+from maxmargin.kernels.tiles import FLOAT32, FLOAT64, row_width
+from maxmargin.rounding import SMALLEST, UNIT, gamma, length_above
+from maxmargin.typing import Flags, Floats, Indices, Matrix
 
 MUCH_WORK, VALUE_WORK = 2e8, 16.0
-"""Numbers to multiply up to which float64 costs nothing worth mentioning; a kernel value costs as many beside its features."""
+"""Products of two numbers up to which float64 is used at once (about 0.1 s); a kernel value costs as many beside its features."""
 
-CONFIDENCE = 8.0
-"""λ above: one sum in 10¹³ may err by more."""
+FINEST = 1e-10
+"""Relative gap below which nothing is computed more exactly, however small `tol` is."""
 
-TRIED, SAFETY = 64, 20.0
-"""So many samples, evenly spaced, show how large the errors are; others are granted so many times the largest."""
+TRIED, MOST_AGAIN = 64, 0.4
+"""Samples that show whether float32 tells enough; the share that may have to be computed again, at twice the price."""
 
-LEAST_SHARE = 1e-3
-"""Of the bound, whatever was seen."""
-
-NEGLIGIBLE = 1e-10
-"""What float32 may change the gap by, as a share of the objective."""
+GAP_SHARE = 0.1
+"""The share of the gap asked for that rounding may cost before more is computed exactly."""
 
 
-class Scores(NamedTuple):
-    """f_j for each sample, and by how much any of them may err that was left in float32."""
+Finer = Callable[[Indices], "Scores"]
+"""Computes some samples again, more exactly."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """f_j of each sample, its slack m_j = 1 − y_j(f_j + b), and bounds of their errors."""
 
     values: Floats
-    error: float = 0.0
+    error: Floats
+    slack: Floats
+    slack_error: Floats
+
+    @classmethod
+    def of(cls, values: Floats, error: Floats, y: Floats, b: float) -> "Scores":
+        """With the slacks that follow from the scores: two more roundings."""
+        decision = values + b
+        slack = 1.0 - y * decision
+        return cls(values, error, slack, _two_roundings(error, decision, slack))
+
+    def put(self, at: Indices, other: "Scores") -> None:
+        """Take others at some places: only while they are being made."""
+        self.values[at], self.error[at] = other.values, other.error
+        self.slack[at], self.slack_error[at] = other.slack, other.slack_error
 
 
-def scores(problem: Problem, candidate: Candidate, n_threads: int = 1) -> Scores:
-    """f_j = ⟨w, φ(x_j)⟩ for each sample; in float64 wherever the gap depends on more than its rough size.
+def _two_roundings(error: Floats, decision: Floats, slack: Floats) -> Floats:
+    return np.asarray((error + UNIT * (np.abs(decision) + np.abs(slack))) * (1.0 + 8.0 * UNIT))
 
-    Cost: O(nnz), or n × (support vectors) kernel values. The same bits for any number of threads.
+
+def scores(problem: Problem, candidate: Candidate, tol: float = 0.0, n_threads: int = 1) -> Scores:
+    """f_j and m_j for each sample, with bounds that cost at most a tenth of `tol` where that can be had.
+
+    Cost: O(nnz), or n × (support vectors) kernel values; more for the samples that are computed again. The same bits for any
+    number of threads.
     """
-    used = np.flatnonzero(candidate.w)
-    work = problem.n * len(used) * (row_width(problem.X) + VALUE_WORK)
-    if problem.is_linear or work <= MUCH_WORK or not isinstance(problem.loss, Hinge) or problem.is_hard:
-        return Scores(problem.decision(candidate.w, n_threads))
-    expansion = problem.expansion(used, candidate.w[used])
-    if not expansion.has_bound:
-        return Scores(problem.decision(candidate.w, n_threads))
-    largest = float(np.abs(candidate.w).max())
-    f, bound = np.empty(problem.n), np.empty(problem.n)
-    for at, rough in _rough(problem, expansion, n_threads):
-        f[at] = rough.sums[0, 0]
-        bound[at] = CONFIDENCE * rough.relative[0] * np.sqrt(largest * rough.sizes[0])
-    again = _open_samples(problem, candidate, f, bound * _share_seen(problem, expansion, f, bound, n_threads))
-    if 2 * np.count_nonzero(again) > problem.n:
-        return Scores(problem.decision(candidate.w, n_threads))
-    for at, rows in problem.pieces():
-        here = np.flatnonzero(again[at])
-        f[np.arange(problem.n)[at][here]] = expansion(rows[here], n_threads, np.float64)[0, 0]
-    return Scores(f, float(bound[~again].max(initial=0.0)))
+    ways: LinearScores | _Kernel
+    if problem.is_linear:
+        table = Table(problem.X, problem.y, problem.lengths, problem.entries, problem.rows)
+        ways = LinearScores(table, candidate.w, candidate.b)
+    else:
+        ways = _Kernel(problem, candidate, n_threads)
+    found = ways.first()
+    for refine in ways.finer():
+        again = np.flatnonzero(_worth_more(problem, candidate, found, tol))
+        if len(again) == 0:
+            break
+        found.put(again, refine(again))
+    return found
 
 
-def _rough(problem: Problem, expansion: Expansion, n_threads: int) -> Iterator[tuple[slice, Rough]]:
-    """Sums in float32 for all samples, piece by piece; at once where their rows are ready and float32 suits them all."""
-    packed, at_once = problem.packed, None
-    if packed is not None:
-        with contextlib.suppress(NotSupportedError):
-            at_once = expansion.rough(packed, n_threads)
-    if at_once is not None:
-        yield slice(None), at_once
-        return
-    for at, rows in problem.pieces():
-        yield at, expansion.rough(rows, n_threads)
+def _worth_more(problem: Problem, candidate: Candidate, found: Scores, tol: float) -> Flags:
+    """The samples whose errors cost so much of the gap, or blur the objective so much, that they are to be computed again."""
+    alpha = np.maximum(candidate.beta * problem.y, 0.0)
+    if problem.is_hard:
+        size = 0.5 * abs(float(candidate.w @ (candidate.w if problem.is_linear else found.values)))
+        charges = Charges.of_hard_margin(found, alpha, size)
+    else:
+        charges = Charges.of(problem.loss, found, np.minimum(alpha, problem.loss.upper(problem.cost)), problem.cost)
+        size = float(problem.cost @ problem.loss.value(1.0 - found.slack))
+        if problem.is_linear:
+            size += problem.penalty.value(candidate.w)
+        else:
+            size += 0.5 * abs(float(candidate.w @ found.values))
+            charges = charges._replace(blur=charges.blur + np.abs(candidate.w) * found.error)
+    if problem.is_linear:
+        return charges.beyond(limits(charges.sums, size, problem.n, tol)) & (problem.cost > 0)
+    out = np.zeros(problem.n, dtype=bool)
+    for charge, allowed in zip(charges, allowances(size, tol), strict=True):
+        out[_largest(np.where(problem.cost > 0, charge, 0.0), allowed)] = True
+    return out
 
 
-def _share_seen(problem: Problem, expansion: Expansion, f: Floats, bound: Floats, n_threads: int) -> float:
-    """The share of the bound that no error is expected to exceed, from those of some samples."""
-    tried = np.arange(0, problem.n, -(-problem.n // TRIED))
-    tried = tried[bound[tried] > 0]  # 0 where float32 was too coarse, and float64 is there already
-    seen = 0.0
-    for at, rows in problem.pieces(tried):
-        exact, here = expansion(rows, n_threads, np.float64)[0, 0], tried[at]
-        seen = max(seen, float((np.abs(f[here] - exact) / bound[here]).max()))
-    return min(1.0, max(LEAST_SHARE, SAFETY * seen))
+def _largest(charges: Floats, allowed: float) -> Indices:
+    """The largest charges, so many that the others sum up to half of what is allowed; none where all of them are within it."""
+    if charges.sum() <= allowed:
+        return np.empty(0, dtype=np.intp)
+    order = np.argsort(charges)
+    rest = int(np.searchsorted(np.cumsum(charges[order]), 0.5 * allowed, side="right"))
+    return order[rest:]
 
 
-def _open_samples(problem: Problem, candidate: Candidate, f: Floats, error: Floats) -> Flags:
-    """Whose residual the errors could change, or who may be the closest sample."""
-    m = 1.0 - problem.y * (f + candidate.b)
-    alpha = np.abs(candidate.beta)
-    rest = problem.cost - alpha
-    weight = np.where(m > error, rest, np.where(m < -error, alpha, np.maximum(rest, alpha)))
-    size = float((problem.cost * np.maximum(m, 0.0)).sum()) + 0.5 * abs(float(candidate.w @ f))
-    may_be_closest = m + error >= (m - error).max()
-    return np.asarray((weight * error > NEGLIGIBLE * size / problem.n) | may_be_closest)
+class Charges(NamedTuple):
+    """What the errors of the slacks cost of the gap, and by how much they blur the objective, for each sample."""
+
+    worth: Floats
+    blur: Floats
+
+    @classmethod
+    def of(cls, loss: Loss, found: Scores, alpha: Floats, cost: Floats) -> "Charges":
+        """For a soft margin, α in its box."""
+        m, error = found.slack, found.slack_error
+        with np.errstate(invalid="ignore", over="ignore"):
+            return cls(
+                loss.residual_above(m, error, alpha, cost) - loss.residual(m, alpha, cost),
+                cost * (loss.value(1.0 - m - error) - loss.value(1.0 - m + error)),
+            )
+
+    @classmethod
+    def of_hard_margin(cls, found: Scores, alpha: Floats, size: float) -> "Charges":
+        """Where all is divided by the closest sample's margin; `size` is the objective."""
+        m, error = found.slack, found.slack_error
+        with np.errstate(invalid="ignore", over="ignore"):
+            may_be_closest = m + error >= (m - error).max()
+            return cls(2.0 * error * (alpha + np.where(may_be_closest, 2.0 * size, 0.0)), np.zeros(len(m)))
+
+    @property
+    def sums(self) -> Floats:
+        """Of both, over all samples."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.array([self.worth.sum(), self.blur.sum()])
+
+    def beyond(self, most: Floats) -> Flags:
+        """The samples with more than one of these `limits`."""
+        return np.asarray(~((self.worth <= most[0]) & (self.blur <= most[1])))
+
+
+def allowances(size: float, tol: float) -> Floats:
+    """What the `Charges` of all samples may sum up to, for an objective of this size."""
+    return np.array([GAP_SHARE, 1.0]) * max(tol, FINEST) * size
+
+
+def limits(sums: Floats, size: float, n: int, tol: float) -> Floats:
+    """The most that one sample's `Charges` may be, given their sums over all n samples: +∞ where those are small enough.
+
+    For linear problems, whose samples may be on many machines; kernel values cost more, and the largest are found by a sort.
+    """
+    allowed = allowances(size, tol)
+    return np.where(sums <= allowed, np.inf, 0.5 * allowed / max(n, 1))
+
+
+class Table(NamedTuple):
+    """Some samples of a linear problem: their rows of X as they are, labels, ‖x_j‖ from above, products in ⟨w, x_j⟩."""
+
+    X: Matrix
+    y: Floats
+    lengths: Floats
+    entries: Floats
+    rows: Indices | None = None
+
+
+class LinearScores:
+    """⟨w, x⟩ by one product with the data, then in twice the working precision."""
+
+    def __init__(self, table: Table, w: Floats, b: float) -> None:
+        self.table, self.w, self.b = table, w, b
+        self.size = length_above(w)
+
+    def first(self) -> Scores:
+        """Of all samples, by one product with the data."""
+        X, y, lengths, terms, rows = self.table
+        error = products.product_errors(terms, lengths, self.size)
+        return Scores.of(products.scores(X, self.w, rows), error, y, self.b)
+
+    def finer(self) -> Iterator[Finer]:
+        """What can be done about some of them."""
+        yield self.twice
+
+    def twice(self, again: Indices) -> Scores:
+        """Of some samples, in twice the working precision."""
+        table, w, b = self.table, self.w, self.b
+        y, terms = table.y[again], table.entries[again]
+        m = products.slacks(table.X, again if table.rows is None else table.rows[again], w, b, y)
+        bulk = table.lengths[again] * self.size + abs(b) + 1.0
+        error = 2.0 * UNIT * np.abs(m) + 2.0 * gamma(terms + 3) ** 2 * bulk + (8.0 * terms + 8.0) * SMALLEST
+        error = np.where(np.isnan(m), np.inf, error)
+        f = y * (1.0 - m) - b
+        f_error = error + 4.0 * UNIT * (np.abs(m) + np.abs(f) + abs(b) + 1.0)
+        return Scores(np.nan_to_num(f), f_error, np.nan_to_num(m), error * (1.0 + 8.0 * UNIT))
+
+
+class _Kernel:
+    """Σ w_i k(x_i, x) in float32 or float64, then in float64, then by differences."""
+
+    def __init__(self, problem: Problem, candidate: Candidate, n_threads: int) -> None:
+        self.problem, self.candidate, self.n_threads = problem, candidate, n_threads
+        used = np.flatnonzero(candidate.w)
+        self.expansion = problem.expansion(used, candidate.w[used])
+        work = problem.n * len(used) * (row_width(problem.X) + VALUE_WORK)
+        may_be_single = isinstance(problem.loss, Hinge) and not problem.is_hard and self.expansion.is_single
+        self.dtype = FLOAT32 if work > MUCH_WORK and may_be_single else FLOAT64
+
+    def first(self) -> Scores:
+        """The support vectors in float64, as they make up the objective; the others in float32 where that saves time."""
+        if self.dtype == FLOAT64:
+            return self._some(None, FLOAT64)
+        used = self.candidate.w != 0
+        n = self.problem.n
+        found = Scores(np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+        own, others = np.flatnonzero(used), np.flatnonzero(~used)
+        bounded = self.expansion.at_own_rows(self.n_threads)
+        if bounded is None:
+            found.put(own, self._some(own, FLOAT64))
+        else:
+            found.put(own, Scores.of(bounded.sums[0, 0], bounded.error[0], self.problem.y[own], self.candidate.b))
+        found.put(others, self._some(others, FLOAT32 if self._saves_time(others) else FLOAT64))
+        return found
+
+    def _saves_time(self, others: Indices) -> bool:
+        """Whether float32 tells enough of most samples, by the look of some of them."""
+        some = others[:: -(-len(others) // TRIED)]
+        if len(some) == 0:
+            return False
+        found = self._some(some, FLOAT32)
+        return float(np.mean(found.slack + found.slack_error > 0)) <= MOST_AGAIN + float(np.mean(found.slack > 0))
+
+    def finer(self) -> Iterator[Finer]:
+        if self.dtype == FLOAT32:
+            yield lambda again: self._some(again, FLOAT64)
+        if self.expansion.has_fine:
+            yield lambda again: self._some(again, FLOAT64, is_fine=True)
+
+    def _some(self, at: Indices | None, dtype: Any, is_fine: bool = False) -> Scores:
+        """The scores of some samples, or of all, piece by piece; at once where their float32 rows are ready and suit them all."""
+        problem, n_threads = self.problem, self.n_threads
+        y = problem.y if at is None else problem.y[at]
+        packed = problem.packed if dtype == FLOAT32 else None
+        if packed is not None:
+            with contextlib.suppress(NotSupportedError):
+                bounded = self.expansion.bounded(packed if at is None else packed.part(at), dtype, n_threads)
+                return Scores.of(bounded.sums[0, 0], bounded.error[0], y, self.candidate.b)
+        f, error = np.empty(len(y)), np.empty(len(y))
+        for where, rows in problem.pieces(at):
+            expansion = self.expansion
+            bounded = expansion.fine(rows, n_threads) if is_fine else expansion.bounded(rows, dtype, n_threads)
+            f[where], error[where] = bounded.sums[0, 0], bounded.error[0]
+        return Scores.of(f, error, y, self.candidate.b)

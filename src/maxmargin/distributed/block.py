@@ -11,6 +11,7 @@ from maxmargin.core import Bias, loss_from_name
 from maxmargin.distributed.messages import Command, Commands, Memory, Site, Sums
 from maxmargin.distributed.partition import Samples, Source, Survey, checked, survey, widened
 from maxmargin.distributed.steps import MOST_FACTORED
+from maxmargin.kernels.inner import distinct
 from maxmargin.solvers.rows import Rows
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices, Matrix
@@ -21,7 +22,8 @@ class Plan:
     """What all blocks must know before the first round."""
 
     classes: Any
-    costs: Floats  # of a sample of weight 1, for each class
+    cost: float  # of a sample of weight 1, but for the factor of its class
+    factors: Floats
     positives: tuple[int, ...]  # the class that each binary problem tells from the rest
     n_features: int
     loss: str
@@ -30,8 +32,9 @@ class Plan:
 
 
 class Piece(NamedTuple):
-    """A partition as the loops want it."""
+    """A partition: X as it was given, and the same as the loops want it."""
 
+    X: Matrix
     rows: Rows
     squares: Floats
     labels: Indices
@@ -106,7 +109,7 @@ class Block:
         rng = np.random.default_rng((seed, self.first))
         chosen: list[Part] = []
         for i in range(self.n_pieces):
-            rows, _, labels, cost = self._piece(i)
+            _, rows, _, labels, cost = self._piece(i)
             picks, raised = [], []
             for label in np.unique(labels[cost > 0]):
                 members = np.flatnonzero((labels == label) & (cost > 0))
@@ -132,8 +135,10 @@ class Block:
             return self._pieces[i]
         X, y, weights, _ = self._load(i)
         labels = np.searchsorted(self.plan.classes, y).astype(np.intp)
-        rows = Rows.of_matrix(widened(X, self.plan.n_features))
-        piece = Piece(rows, rows.squares(), labels, weights * self.plan.costs[labels])
+        X = widened(X, self.plan.n_features)
+        X = distinct(X) if sp.issparse(X) else X  # entries of one place are one number, as in `Problem`
+        rows = Rows.of_matrix(X)
+        piece = Piece(X, rows, rows.squares(), labels, self.plan.cost * weights * self.plan.factors[labels])
         if self.keep:
             self._pieces[i] = piece
         return piece
@@ -146,13 +151,14 @@ class Block:
             signs = np.where(piece.labels == self.plan.positives[k], 1.0, -1.0)
             memory.signs = signs if self.keep else None
         loss = loss_from_name(self.plan.loss)
-        return Site(piece.rows, piece.squares, signs, piece.cost, loss, self.plan.bias, memory, self.keep)
+        return Site(piece.X, piece.rows, piece.squares, signs, piece.cost, loss, self.plan.bias, memory, self.keep)
 
 
 def joined(pieces: Sequence[Piece]) -> Piece:
     """Several pieces as one."""
-    rows, *others = zip(*pieces, strict=True)
-    return Piece(Rows.stacked(rows), *(np.concatenate(column) for column in others))
+    matrices, _, *others = zip(*pieces, strict=True)
+    X = stacked_matrix(matrices)
+    return Piece(X, Rows.of_matrix(X), *(np.concatenate(column) for column in others))
 
 
 def stacked_matrix(matrices: Sequence[Matrix]) -> Matrix:

@@ -22,7 +22,8 @@ from maxmargin.distributed.messages import Sums
 from maxmargin.distributed.newton import near, newton
 from maxmargin.distributed.steps import ALPHA
 from maxmargin.distributed.sweeps import Recount, Sweep
-from maxmargin.solvers.dual_cd import CLAIM, MULTIPLIER, PATIENCE, ROOMY
+from maxmargin.solvers.auto import ROOMY
+from maxmargin.solvers.dual_cd import CLAIM, MULTIPLIER
 from maxmargin.typing import Floats
 
 PASSES = 3
@@ -44,6 +45,9 @@ CRAWL = 30
 
 PACE = 6
 """Sweeps over which their pace is measured."""
+
+PATIENCE = 300
+"""Sweeps (or half of all sweeps) in which the gap must fall by a tenth; else the Newton steps go on."""
 
 
 class Ascent:
@@ -82,7 +86,8 @@ class Ascent:
                 task.seed,
             )  # fmt: skip
             if sums.is_fresh:
-                yield from self._recount()
+                self.record.n_lost += 1
+                yield from self.recount()
                 return
             missing += float(sums["residual"])
             visited += int(sums["visited"])
@@ -114,8 +119,8 @@ class Ascent:
         self.round += 1
         self._note()
 
-    def _recount(self) -> Course[None]:
-        self.record.n_lost += 1
+    def recount(self) -> Course[None]:
+        """Take the weights that the blocks' dual variables make: some of these were lost."""
         sums = yield Recount(len(self.w), self.constant, 0.0, self.round)
         self.w, self.total, self.eta = sums["w"], float(sums["sum"]), 0.0
         self.round += 1
@@ -169,9 +174,11 @@ def cocoa(record: Record) -> Course[Status]:
         n_sweeps += 1
         seems_done = ascent.gap <= record.task.tol
         if seems_done and (is_full or record.task.n_blocks == 1):
-            estimate = ascent.gap
+            estimate, n_lost = ascent.gap, record.n_lost
             if (yield from record.judge()):
                 return Status.SOLVED
+            if record.n_lost > n_lost:
+                yield from ascent.recount()
             ascent.caution *= min(max(record.last_gap / max(estimate, 1e-300), 1.5), 10.0)
         is_full = seems_done or n_sweeps % FULL_EVERY == 0 or ascent.n_active == 0
         if (is_roomy and ascent.sweeps_to_come() > CRAWL) or ascent.is_stalled():

@@ -93,7 +93,7 @@ class Record:
         """Certify the present weights; True where the tolerance is met."""
         assert self.present is not None
         w, biases, dual = self.present
-        b, certificate = yield from judge(w, biases, dual, self.task.bias)
+        b, certificate = yield from judge(w, biases, dual, self.task.bias, self.task.tol)
         if certificate is None:
             self.n_lost += 1
             return False
@@ -133,8 +133,7 @@ def until_done(record: Record, method: Course[Status], why: str) -> Course[Solut
             yield from record.judge()
     if record.best_gap > 1.0:  # w = 0 is better than that, or nothing was judged yet
         task = record.task
-        none = Dual(0.0, 0.0, at=np.zeros(task.n_features + 1), sigma=1.0, version=-2)
-        record.present = (np.zeros(task.n_features), np.array([task.first_bias()]), none)
+        record.present = (np.zeros(task.n_features), np.array([task.first_bias()]), Dual(0.0, 0.0))
         yield from record.judge()
     return record.solution(status, why)
 
@@ -143,4 +142,4 @@ def ending(record: Record) -> Status:
     """How a method that makes no more progress has ended."""
     if record.best_gap <= record.task.tol:
         return Status.SOLVED
-    return Status.ALMOST if record.best_gap <= 10 * record.task.tol else Status.STALLED
+    return Status.ALMOST if record.best_gap <= 10 * record.task.tol else Status.UNREACHED

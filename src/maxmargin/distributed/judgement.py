@@ -1,37 +1,42 @@
-"""The certificate by reductions: what `certify` computes on one machine, as sums over blocks.
+"""The certificate of a distributed fit: the parts of all blocks, added up; the formulas are those of `core`.
 
-    gap = Σ_j r_j + ½‖w − w(β)‖²,      w(β) = Σ_j β_j x_j summed anew
+Each block judges its own samples (`Part`) and adds up what they make (`Made`). The driver adds these, weighs w against w(β) and
+assembles the certificate. Where rounding costs too much of the gap that is asked for, it asks once more: for w(β), and for the
+slacks that cost most, in twice the working precision.
 
-β lies in its box by construction. Where the bias is free its heavier side is scaled down so that Σβ = 0; what rounding leaves of
-the sum is charged to the gap, at |b| (and at least one margin) a unit.
+β lies in its box by construction. Where the bias is free its heavier side is scaled down, so that Σβ = 0 up to rounding; what is
+left is taken from one sample, as `core.certificate` does.
 """
 
-import math
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from maxmargin.core import Bias, Certificate
-from maxmargin.core.certificate import INSIDE, ON, OUTSIDE, TINY, Groups, groups_by
+from maxmargin.core import Bias, Certificate, products
+from maxmargin.core.certificate import assembled
+from maxmargin.core.pairs import Made, is_too_rough, of_sums
+from maxmargin.core.parts import Part, Samples
+from maxmargin.core.scores import Charges, LinearScores, Table, limits
 from maxmargin.distributed.messages import Command, Site, Sums
-from maxmargin.distributed.steps import built, remember
+from maxmargin.distributed.steps import At, present
 from maxmargin.distributed.sweeps import commit
 from maxmargin.typing import Floats
+
+BALANCED = 1e-12
+"""Share of Σα that Σβ may be: up to there the certificate takes it from one sample, and counts what that costs."""
 
 
 @dataclass(frozen=True)
 class Dual:
-    """Which dual point is judged: that of the sweeps, their last move followed by η; or (σ given) that of Newton's weights."""
+    """Which dual point is judged: that of the sweeps, their last move followed by η; or that of Newton's weights."""
 
     plus: float  # factors of the α of each class, which make Σβ zero
     minus: float
     eta: float = 0.0
     round: int = 0
-    at: Floats | None = None
-    sigma: float | None = None
-    version: int = 0
+    at: At | None = None
 
     @classmethod
     def balanced(cls, bias: Bias, total: float, net: float, **which: Any) -> "Dual":
@@ -42,94 +47,95 @@ class Dual:
             return cls(scale, scale, **which)
         return cls(min(1.0, minus / plus), min(1.0, plus / minus), **which)
 
+    def mended(self, sides: Floats) -> "Dual":
+        """The same, given what Σα of each class turned out to be."""
+        plus, minus = sides
+        if abs(plus - minus) <= BALANCED * (plus + minus):
+            return self
+        if min(plus, minus) <= 0.0:
+            return replace(self, plus=0.0, minus=0.0)
+        return replace(self, plus=self.plus * min(1.0, minus / plus), minus=self.minus * min(1.0, plus / minus))
+
+
+@dataclass(frozen=True)
+class Finer:
+    """What is computed in twice the working precision: slacks whose `Charges` are beyond these limits, and w(β) if it shall."""
+
+    limits: Floats
+    is_made_twice: bool
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is anything."""
+        return self.is_made_twice or not bool(np.isinf(self.limits).all())
+
+
+ROUGH = Finer(np.array([np.inf, np.inf]), False)
+"""Float64 for everything."""
+
 
 @dataclass(frozen=True)
 class Judge(Command):
-    """The terms of the certificate of (w, b) with a dual point, for each of several b; kkt and groups for the first of them."""
+    """The sums of the certificate of (w, b) with a dual point, for the first of some b; for the others the losses alone."""
 
     w: Floats
     biases: Floats
     dual: Dual
+    finer: Finer = ROUGH
 
     def visit(self, site: Site, shared: dict[str, Any]) -> Sums:
-        """The terms of one partition."""
+        """The sums of one partition."""
         alpha, is_fresh = self._alpha(site)
         y, cost, loss, on = site.y, site.cost, site.loss, site.present
-        alpha = alpha * np.where(y > 0, self.dual.plus, self.dual.minus)
-        made = np.zeros(len(self.w) + 1)
-        used = np.flatnonzero(alpha)
-        site.rows.add(used, (alpha * y)[used], 1.0, made)
-        f = site.rows.signed_scores(y, np.append(self.w, 0.0), 0.0)[on]
-        y, cost, alpha = y[on], cost[on], alpha[on]
-        losses, residuals = np.empty(len(self.biases)), np.empty(len(self.biases))
-        for i, b in enumerate(self.biases):
-            z = f + y * b
-            losses[i] = cost @ loss.value(z)
-            residuals[i] = loss.residual(1.0 - z, alpha, cost).sum()
-        z = f + y * self.biases[0]
-        group = np.bincount(groups_by(loss, cost, alpha), minlength=4)
-        return Sums(
-            {
-                "made": made,
-                "losses": losses,
-                "residuals": residuals,
-                "gain": float(alpha.sum() - loss.dual_penalty(alpha, cost).sum()),
-                "groups": group[[OUTSIDE, ON, INSIDE]],
-            },
-            least={"closest": float(z.min(initial=np.inf))},
-            most={"violation": float(loss.kkt_violation(1.0 - z, alpha, cost).max(initial=0.0))},
-            is_fresh=is_fresh,
-        )
+        alpha = np.where(cost > 0, alpha * np.where(y > 0, self.dual.plus, self.dual.minus), 0.0)
+        lengths = products.lengths_above(site.X, site.squares)
+        entries = np.broadcast_to(products.entries(site.X), len(y))
+        ways = LinearScores(Table(site.X, y, lengths, entries), self.w, float(self.biases[0]))
+        found = ways.first()
+        charges = Charges.of(loss, found, alpha, cost)
+        again = np.flatnonzero(charges.beyond(self.finer.limits) & (cost > 0))
+        if len(again):
+            found.put(again, ways.twice(again))
+        samples = Samples(*(array[on] for array in (found.slack, found.slack_error, alpha, cost, y)))
+        part = Part.of(loss, samples, lengths=(lambda j: lengths[on[j]]) if site.bias.is_free else None)
+        made = Made.of(site.X, alpha * y, lengths, is_twice=self.finer.is_made_twice)
+        losses = np.array([float(cost @ loss.value(y * (found.values + b))) for b in self.biases])
+        sides = np.array([float(alpha[y > 0].sum()), float(alpha[y < 0].sum())])
+        totals = {"part": part, "made": made, "charges": charges.sums, "losses": losses, "sides": sides}
+        return Sums(totals, is_fresh=is_fresh)
 
     def _alpha(self, site: Site) -> tuple[Floats, bool]:
         memory, dual = site.memory, self.dual
-        if dual.sigma is None:
+        if dual.plus == dual.minus == 0.0:
+            return np.zeros(len(site.y)), False
+        if dual.at is None:
             is_fresh = commit(memory, len(site.y), dual.round, dual.eta)
             assert memory.alpha is not None
             return np.clip(memory.alpha, 0.0, site.loss.upper(site.cost)), is_fresh
-        assert dual.at is not None
-        is_fresh, smooth = memory.centre is None, memory.smooth
-        if smooth is None or memory.version != dual.version:
-            smooth = built(site, dual.at, dual.sigma, None)
-            remember(site, smooth, dual.version)
-        return site.cost * np.clip(smooth.theta, 0.0, smooth.top), is_fresh
+        is_fresh, smooth = memory.centre is None, present(site, dual.at)
+        return smooth.cost * np.clip(smooth.theta, 0.0, smooth.top), is_fresh
 
 
 def judge(
-    w: Floats, biases: Floats, dual: Dual, bias: Bias
+    w: Floats, biases: Floats, dual: Dual, bias: Bias, tol: float
 ) -> Generator[Command, Sums, tuple[float, Certificate | None]]:
     """(b, certificate) of the best of some biases; None where a block had lost its dual variables."""
     sums = yield Judge(w, biases, dual)
-    at = int(np.argmin(sums["losses"] + _bias_penalty(bias, biases)))
-    if at > 0:
-        biases = biases[[at]]
-        sums = yield Judge(w, biases, dual)
-        at = 0
+    at = int(np.argmin(sums["losses"]))
+    b, mended = float(biases[at]), dual.mended(sums["sides"]) if bias.is_free else dual
+    if (at > 0 or mended is not dual) and not sums.is_fresh:
+        dual = mended
+        sums = yield Judge(w, biases[[at]], dual)
     if sums.is_fresh:
-        return float(biases[0]), None
-    return float(biases[0]), certificate_of(w, float(biases[0]), bias, sums)
-
-
-def certificate_of(w: Floats, b: float, bias: Bias, sums: Sums) -> Certificate:
-    """The numbers that the sums prove."""
-    made, net = sums["made"][:-1], float(sums["made"][-1])
-    constant = b / bias.scale if bias.kind == "penalized" else 0.0
-    apart = float((w - made) @ (w - made)) + (constant - bias.scale * net) ** 2
-    primal = 0.5 * (float(w @ w) + constant**2) + float(sums["losses"][0])
-    dual = float(sums["gain"]) - 0.5 * (float(made @ made) + (bias.scale * net) ** 2)
-    gap = float(sums["residuals"][0]) + 0.5 * apart + (abs(net) * max(1.0, abs(b)) if bias.is_free else 0.0)
-    norm, closest = math.sqrt(float(w @ w)), sums.least["closest"]
-    return Certificate(
-        primal=primal,
-        dual=dual,
-        gap=gap,
-        relative_gap=gap / max(abs(primal), abs(dual), TINY) if math.isfinite(gap) else math.inf,
-        kkt_violation=sums.most["violation"],
-        groups=Groups(*(int(count) for count in sums["groups"])),
-        margin=closest / norm if norm > 0 else math.nan,
-        distance=math.sqrt(apart),
-    )
-
-
-def _bias_penalty(bias: Bias, biases: Floats) -> Floats:
-    return 0.5 * (biases / bias.scale) ** 2 if bias.kind == "penalized" else np.zeros(len(biases))
+        return b, None
+    part: Part = sums["part"]
+    pair = of_sums(bias, w, b, part, sums["made"])
+    most = limits(sums["charges"], pair.value + part.loss, part.count, tol)
+    finer = Finer(most, is_too_rough(pair, part, tol))
+    if finer.is_needed:
+        sums = yield Judge(w, biases[[at]], dual, finer)
+        if sums.is_fresh:
+            return b, None
+        part = sums["part"]
+        pair = of_sums(bias, w, b, part, sums["made"])
+    return b, assembled(part, pair, is_free=bias.is_free, tol=tol)

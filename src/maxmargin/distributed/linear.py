@@ -20,9 +20,9 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_tol, unchanged_by_errors
 from maxmargin.estimators.convergence import warn_unless_solved
 from maxmargin.estimators.linear import bias_from
-from maxmargin.estimators.one_vs_one import PerProblem
+from maxmargin.estimators.one_vs_one import store_solutions
 from maxmargin.estimators.progress import Digits, TakesCallbacks, watching
-from maxmargin.estimators.weights import class_factors, costs
+from maxmargin.estimators.weights import class_factors
 from maxmargin.solvers.base import Clock, Event
 
 
@@ -171,9 +171,9 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
             facts = facts_of(crew.survey())
             self._store_facts(facts, partitions.names)
             factors = class_factors(self.class_weight, self.classes_, np.arange(len(self.classes_)), facts.totals)
-            unit = costs(trade_off, facts.totals, factors) / facts.totals
+            cost = trade_off.cost(float(facts.totals.sum()))
             positives = (1,) if len(self.classes_) == 2 else tuple(range(len(self.classes_)))
-            plan = Plan(self.classes_, unit, positives, facts.n_features, self.loss, bias, is_kept)
+            plan = Plan(self.classes_, cost, factors, positives, facts.n_features, self.loss, bias, is_kept)
             crew.prepare(plan)
             tasks = [self._task(facts, plan, k, crew.n_blocks, tol, seed) for k in positives]
             self.class_weight_ = factors
@@ -203,7 +203,7 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         return any(solution.status is Status.INTERRUPTED for solution in solutions)
 
     def _task(self, facts: Facts, plan: Plan, positive: int, n_blocks: int, tol: float, seed: int) -> Task:
-        cost = plan.costs * facts.totals
+        cost = plan.cost * facts.totals * plan.factors
         plus = float(cost[positive])
         return Task(
             loss_from_name(self.loss),
@@ -235,15 +235,7 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         self.coef_ = np.array([solution.w for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions])
         self.n_iter_ = max(rounds, 1)
-        certificates = [solution.certificate for solution in solutions if solution.certificate is not None]
-        worst = int(np.argmax([certificate.relative_gap for certificate in certificates]))
-        for name, items in (
-            ("certificate_", certificates),
-            ("status_", [solution.status for solution in solutions]),
-            ("solver_", [solution.solver for solution in solutions]),
-            ("trace_", [solution.trace for solution in solutions]),
-        ):
-            setattr(self, name, items[0] if len(items) == 1 else PerProblem.of(items, worst))
+        store_solutions(self, solutions)
 
     # -- predict -------------------------------------------------------------------------------------------------
 

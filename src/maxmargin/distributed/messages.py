@@ -16,7 +16,7 @@ from maxmargin.core import Bias
 from maxmargin.core.losses import Loss
 from maxmargin.solvers.rows import Rows
 from maxmargin.solvers.smoothed import Smoothed
-from maxmargin.typing import Floats, Indices
+from maxmargin.typing import Floats, Indices, Matrix
 
 
 @dataclass
@@ -102,8 +102,9 @@ class Memory:
 
 @dataclass
 class Site:
-    """One partition as one binary problem sees it."""
+    """One partition as one binary problem sees it: X as it was given, and `rows` as the loops want it."""
 
+    X: Matrix
     rows: Rows
     squares: Floats
     y: Floats

@@ -25,6 +25,16 @@ ALPHA, SCORES = "alpha", "scores"
 """Where a centre comes from: the dual variables that sweeps have left, or the scores."""
 
 
+@dataclass(frozen=True)
+class At:
+    """Where Newton's method is: weights (the bias behind), σ, the number of this state, and the share of the cost that counts."""
+
+    w: Floats
+    sigma: float
+    version: int
+    share: float = 1.0
+
+
 def kind_of(d: int) -> type[Equations]:
     """How Newton's equations are solved."""
     return Factored if d <= MOST_FACTORED else Iterated
@@ -32,15 +42,13 @@ def kind_of(d: int) -> type[Equations]:
 
 @dataclass(frozen=True)
 class Respond(Command):
-    """Be at weights w, as version number `version`, and add up.
+    """Be there, and add up.
 
     centre : a number for all θ⁰, `ALPHA`, `SCORES`, or None for the present one. growth : first move the centre to θ and
     multiply σ by it. bend_all : count all samples as bent.
     """
 
-    w: Floats
-    sigma: float
-    version: int
+    at: At
     centre: float | str | None = None
     growth: float | None = None
     bend_all: bool = False
@@ -50,17 +58,35 @@ class Respond(Command):
         memory = site.memory
         is_fresh = self.centre is None and memory.centre is None
         smooth = memory.smooth
-        if smooth is None or self.centre is not None or (self.growth is not None and memory.version != self.version):
-            smooth = built(site, self.w, self.sigma, self.centre)
-        elif memory.version != self.version:
-            smooth.w = self.w
-            smooth.rows.signed_scores(smooth.y, self.w, smooth.constant * float(self.w[-1]), smooth.z)
+        w, version = self.at.w, self.at.version
+        if smooth is None or self.centre is not None or (self.growth is not None and memory.version != version):
+            smooth = built(site, self.at, self.centre)
+        elif memory.version != version:
+            smooth.w = w
+            smooth.rows.signed_scores(smooth.y, w, smooth.constant * float(w[-1]), smooth.z)
             smooth.respond()
         if self.growth is not None:
             smooth.next_round(self.growth)
         if self.bend_all:
             smooth.bend_all()
-        remember(site, smooth, self.version)
+        remember(site, smooth, version)
+        return sums_of(smooth, is_fresh)
+
+
+@dataclass(frozen=True)
+class Raise(Command):
+    """Let a larger share of the cost count, and add up: an α at its bound stays there, the others stay as they are."""
+
+    before: At
+    at: At
+
+    def visit(self, site: Site, shared: dict[str, Any]) -> Sums:
+        """The sums of one partition."""
+        is_fresh, smooth = site.memory.centre is None, present(site, self.before)
+        theta = np.clip(smooth.theta, 0.0, smooth.top)
+        site.memory.centre = np.where(theta >= 1.0, 1.0, theta * (self.before.share / self.at.share))
+        smooth = built(site, self.at, None)
+        remember(site, smooth, self.at.version)
         return sums_of(smooth, is_fresh)
 
 
@@ -68,24 +94,19 @@ class Respond(Command):
 class Aim(Command):
     """Look along a direction from w (how fast the losses fall at steps t), then take the full step and add up there."""
 
-    w: Floats
-    sigma: float
-    version: int
+    at: At
     direction: Floats
     steps: Floats
 
     def visit(self, site: Site, shared: dict[str, Any]) -> Sums:
         """The sums of one partition."""
-        memory = site.memory
-        is_fresh, smooth = memory.centre is None, memory.smooth
-        if smooth is None or memory.version != self.version:
-            smooth = built(site, self.w, self.sigma, None)
+        is_fresh, smooth = site.memory.centre is None, present(site, self.at)
         dz = smooth.rows.signed_scores(smooth.y, self.direction, smooth.constant * float(self.direction[-1]))
         falls = np.array([smooth.fall(dz, float(t)) for t in self.steps])
-        smooth.w = self.w + self.direction
+        smooth.w = self.at.w + self.direction
         smooth.z += dz
         smooth.respond()
-        remember(site, smooth, self.version + 1)
+        remember(site, smooth, self.at.version + 1)
         sums = sums_of(smooth, is_fresh)
         sums.totals["falls"] = falls
         return sums
@@ -95,18 +116,13 @@ class Aim(Command):
 class Curve(Command):
     """Σ_bent c_j ⟨x̃_j, v⟩ x̃_j: a product with Newton's matrix, without its diagonal."""
 
-    w: Floats
-    sigma: float
-    version: int
+    at: At
     v: Floats
 
     def visit(self, site: Site, shared: dict[str, Any]) -> Sums:
         """The product of one partition."""
         memory = site.memory
-        is_fresh, smooth = memory.centre is None, memory.smooth
-        if smooth is None or memory.version != self.version:
-            smooth = built(site, self.w, self.sigma, None)
-            remember(site, smooth, self.version)
+        is_fresh, smooth = memory.centre is None, present(site, self.at)
         if memory.bent is None:
             memory.bent = smooth.rows.gathered(np.flatnonzero(smooth.bent))
         samples, rows = memory.bent
@@ -118,9 +134,18 @@ class Curve(Command):
         return Sums({"product": product}, is_fresh=is_fresh)
 
 
-def built(site: Site, w: Floats, sigma: float, centre: float | str | None) -> Smoothed:
-    """The smoothed problem of one partition at weights w."""
-    n, memory = len(site.y), site.memory
+def present(site: Site, at: At) -> Smoothed:
+    """The smoothed problem of one partition: as it is remembered, or made again."""
+    smooth = site.memory.smooth
+    if smooth is None or site.memory.version != at.version:
+        smooth = built(site, at, None)
+        remember(site, smooth, at.version)
+    return smooth
+
+
+def built(site: Site, at: At, centre: float | str | None) -> Smoothed:
+    """The smoothed problem of one partition, made anew."""
+    n, memory, w = len(site.y), site.memory, at.w
     if centre is None and memory.centre is not None:
         theta = memory.centre
     elif centre == ALPHA and memory.alpha is not None:
@@ -131,10 +156,11 @@ def built(site: Site, w: Floats, sigma: float, centre: float | str | None) -> Sm
     else:
         constant = 1.0 if site.bias.is_free else site.bias.scale
         z = site.rows.signed_scores(site.y, w, constant * float(w[-1]))
-        theta = np.clip(0.5 + sigma * (1.0 - z), 0.0, 1.0)
+        theta = np.clip(0.5 + at.sigma * (1.0 - z), 0.0, 1.0)
     memory.centre = theta
     kind = kind_of(site.rows.shape[1])
-    return Smoothed.over(site.loss, site.bias, Part(site.rows, site.y, site.cost), w, sigma, theta, kind)
+    cost = site.cost if at.share == 1.0 else at.share * site.cost
+    return Smoothed.over(site.loss, site.bias, Part(site.rows, site.y, cost), w, at.sigma, theta, kind)
 
 
 def remember(site: Site, smooth: Smoothed, version: int) -> None:
@@ -155,6 +181,7 @@ def sums_of(smooth: Smoothed, is_fresh: bool) -> Sums:
         "bent": smooth.n_bent,
         "used": float(np.minimum(smooth.theta[smooth.theta > 0], 1.0).sum()),
         "n used": int(np.count_nonzero(smooth.theta > 0)),
+        "n full": int(np.count_nonzero(smooth.theta >= 1.0)),
     }
     if isinstance(smooth.equations, Factored):
         totals["gram"] = smooth.equations.gram[0] + smooth.equations.gram[1]

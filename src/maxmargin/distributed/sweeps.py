@@ -35,14 +35,18 @@ class Moved:
 
 
 def commit(memory: Memory, n: int, round_: int, eta: float) -> bool:
-    """Follow the last move by a step η; True where nothing was known of the dual variables, which then begin at zero."""
+    """Follow the last move by a step η; True where nothing was known of the dual variables, which then begin at zero.
+
+    A move of this very round is not followed: the driver never heard of it, as it was interrupted.
+    """
     if memory.alpha is None or memory.stamp not in (round_ - 1, round_):
         memory.alpha, memory.moved, memory.stamp = np.zeros(n), None, round_
         return round_ > 0
     if memory.moved is not None:
         samples, before = memory.moved.samples, memory.moved.before
-        if eta != 1.0:
-            memory.alpha[samples] = before + eta * (memory.alpha[samples] - before)
+        step = 0.0 if memory.stamp == round_ else eta
+        if step != 1.0:
+            memory.alpha[samples] = before + step * (memory.alpha[samples] - before)
         memory.moved = None
     memory.stamp = round_
     return False

@@ -1,7 +1,7 @@
 """What a fitted classifier makes of each training sample: the numbers that pictures and reports are made of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -10,8 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core import Candidate, Certificate, Problem
 from maxmargin.core import certify as _certify
-from maxmargin.core.certificate import ABSENT, group_of_each
-from maxmargin.errors import InvalidInputError
+from maxmargin.core.dual import make_feasible
+from maxmargin.core.groups import ABSENT, group_of_each
+from maxmargin.core.scores import scores as scores_of
+from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.estimators.base import Classifier
 from maxmargin.estimators.inspect import stored_problems
 from maxmargin.estimators.kernel_machine import KernelClassifier
@@ -76,7 +78,8 @@ class Anatomy:
         """The KKT group of each sample (`core.certificate.OUTSIDE`, …); None where there is no cost to compare α with."""
         if self.problem is None or self.alpha is None:
             return None
-        return group_of_each(self.problem, self.alpha)
+        beta = make_feasible(self.problem, self.alpha * self.y)  # as the certificate counts
+        return group_of_each(self.problem.loss, self.problem.cost, beta * self.y)
 
     @property
     def norm(self) -> float:
@@ -96,12 +99,12 @@ def anatomies(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list
     check_is_fitted(estimator, "intercept_")
     if not hasattr(estimator, "certificate_"):
         return _without_objective(estimator, X, y)
-    problems = stored_problems(estimator, X, y, sample_weight)
+    stored = stored_problems(estimator, X, y, sample_weight)
     names = _names(estimator.classes_, one_vs_one=isinstance(estimator, KernelClassifier))
     found: list[Anatomy] = []
     with one_blas_thread():
-        for (problem, candidate), (positive, negative) in zip(problems, names, strict=True):
-            f = problem.decision(candidate.w)
+        for (problem, candidate), (positive, negative) in zip(stored.problems, names, strict=True):
+            scores = scores_of(problem, candidate, stored.tol or 0.0)
             rows = problem.row(np.arange(problem.n))
             found.append(
                 Anatomy(
@@ -109,11 +112,11 @@ def anatomies(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list
                     negative=negative,
                     rows=rows,
                     y=problem.y,
-                    F=f + candidate.b,
+                    F=scores.values + candidate.b,
                     alpha=candidate.beta * problem.y + 0.0,  # no −0
                     problem=problem,
                     candidate=candidate,
-                    certificate=_certify(problem, candidate, f),
+                    certificate=replace(_certify(problem, candidate, scores, tol=stored.tol), data=stored.data),
                     outliers=np.flatnonzero(np.isin(rows, _outliers(estimator, len(found)))),
                 )
             )
@@ -128,7 +131,8 @@ def _outliers(estimator: Any, k: int) -> Any:
 
 def _without_objective(estimator: Any, X: Any, y: Any) -> list[Anatomy]:
     """Perceptrons, and what a stream has taught: decision values, and mistakes where they are kept."""
-    assert isinstance(estimator, OneVsRest)
+    if not isinstance(estimator, OneVsRest):
+        raise NotSupportedError(estimator._why_uncertified())
     X = estimator._checked(X)
     classes = np.asarray(estimator.classes_)
     y = np.asarray(y)

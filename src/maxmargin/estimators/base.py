@@ -1,5 +1,6 @@
 """What all estimators share: validation of the input, and a `fit` that loses nothing when it fails."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,9 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from maxmargin.core import Candidate, Problem
 from maxmargin.errors import InvalidInputError
+from maxmargin.estimators.fingerprint import Fingerprint
 from maxmargin.estimators.progress import TakesCallbacks
+from maxmargin.kernels.inner import distinct
 from maxmargin.solvers import Budget
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -63,7 +66,9 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
             0 leaves a sample out; a negative weight, or a class without any weight, is an error.
         """
         with unchanged_by_errors(self):
-            was_interrupted = self._fit(*self._validated(X, y, sample_weight))
+            X, labels, weights = self._validated(X, y, sample_weight)
+            was_interrupted = self._fit(X, labels, weights)
+            self.fingerprint_ = Fingerprint.of(X, labels, weights)
         if was_interrupted:
             raise KeyboardInterrupt
         return self
@@ -76,11 +81,19 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     def _candidates(self, X: Matrix, labels: Indices, weights: Floats) -> list[tuple[Problem, Candidate]]:
         """Each binary problem with the model as it is stored: what `certify` judges."""
 
+    def _why_uncertified(self) -> str:
+        """Why a fitted model has no `certificate_`, and what to do."""
+        return (
+            f"This {type(self).__name__} carries no certificate: it was not trained here, and the file that it comes from keeps "
+            "no trade-off to judge it by. Fit it on its training data to get one."
+        )
+
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Indices, Floats]:
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True, y_numeric=False
         )
         check_classification_targets(y)
+        X = distinct(X) if sp.issparse(X) else X
         check_magnitude(X)
         classes = np.unique(y)
         if len(classes) < 2:
@@ -148,4 +161,9 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and not np.isnan(value)
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool):
+        return False
+    try:
+        return not math.isnan(value)
+    except (OverflowError, TypeError):  # an int beyond float64, a complex number
+        return False

@@ -5,6 +5,7 @@ import warnings
 from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 
 from maxmargin.core import Certificate, Status
+from maxmargin.rounding import shown_above
 
 
 class ConvergenceWarning(_SklearnConvergenceWarning):  # type: ignore[misc]
@@ -17,8 +18,10 @@ def warn_unless_solved(
     """Say what ended the fit, the gap that was reached and what to try; `rounds` is the parameter that limits the iterations."""
     if status not in (Status.SOLVED, Status.INTERRUPTED, Status.STOPPED):
         reason = str(status).replace("max_iter", rounds)
+        gap = f"the gap is {shown_above(certificate.relative_gap, 2)}, and {tol:g} was asked for."
+        is_reached = certificate.relative_gap <= tol  # of the last convex step of a ramp, whose steps had not ended
         warnings.warn(
-            f"{name}: {reason} Relative gap reached: {certificate.relative_gap:.2g}, asked for: tol={tol:g}.",
+            f"{name}: {reason} {'Of the last convex step ' if is_reached else 'Not certified: '}{gap}",
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -126,9 +126,10 @@ class Tally(_Bars):
 
 
 def summary(solution: Solution, tol: float) -> str:
-    """The certified gap and the one that was asked for, rounds, solver, seconds; and if it was missed, why."""
+    """The gap, whether it is certified, and the one that was asked for, rounds, solver, seconds; and if it was missed, why."""
     gap = math.inf if solution.certificate is None else solution.certificate.relative_gap
-    proved = f"gap {gap:.1e} certified" if math.isfinite(gap) else "no gap certified"
+    is_certified = solution.certificate is not None and solution.certificate.is_certified
+    proved = f"gap {gap:.1e} {'' if is_certified else 'not '}certified"
     rounds = "1 round" if solution.n_iter == 1 else f"{solution.n_iter} rounds"
     solver = solution.solver.partition(":")[0]
     missed = "" if solution.status is Status.SOLVED else f" {solution.status}"

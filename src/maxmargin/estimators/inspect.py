@@ -1,6 +1,8 @@
 """Questions about an estimator and its data: certify, separability."""
 
-from typing import Any
+import warnings
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -9,23 +11,37 @@ from maxmargin.analysis.separability import Verdict
 from maxmargin.analysis.separability import separability as _separability
 from maxmargin.core import Candidate, Certificate, Problem
 from maxmargin.core import certify as _certify
-from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import Classifier
+from maxmargin.core.certificate import QUESTION
+from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.estimators.base import Classifier, check_tol
+from maxmargin.estimators.fingerprint import Fingerprint
 from maxmargin.estimators.hard_margin import HardMarginSVC
-from maxmargin.estimators.one_vs_one import PerProblem
+from maxmargin.estimators.one_vs_one import Certificates, PerProblem, worst_of
 from maxmargin.threads import one_blas_thread
 
 
-def certify(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Certificate | PerProblem:
-    """Judge a fitted estimator on its training data, from scratch, in float64.
+def certify(
+    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: float | None = None
+) -> Certificate | PerProblem:
+    """Judge a fitted estimator on its training data, from scratch.
 
-    gap = P(w, b) − D(β) with w and `intercept_` as they are stored, and β from `dual_coef_`. X, y and the weights must be the
-    training rows in their order. Cost: that of predicting the training set.
+    gap = P(w, b) − D(β) with w and `intercept_` as they are stored, and β from `dual_coef_`. Cost: that of predicting the
+    training set.
+
+    Parameters
+    ----------
+    estimator
+        A fitted classifier of this library with an objective.
+    X, y, sample_weight
+        Its training data, in their order. The numbers are true of whatever data are given; where these are not those of the
+        fit, `Certificate.data` says in which way.
+    tol : float, optional
+        The relative gap to ask for; by default that of the estimator.
 
     Returns
     -------
     Certificate
-        For more than two classes a tuple of them, one a pair, with `.worst`.
+        For more than two classes a tuple of them, one a binary problem, with `.worst`.
 
     Examples
     --------
@@ -35,17 +51,34 @@ def certify(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Certif
     True
     """
     with one_blas_thread():
-        certificates = [_certify(*pair) for pair in stored_problems(estimator, X, y, sample_weight)]
+        stored = stored_problems(estimator, X, y, sample_weight)
+        asked = stored.tol if tol is None else check_tol(tol)
+        certificates = [replace(_certify(*pair, tol=asked), data=stored.data) for pair in stored.problems]
     if len(certificates) == 1:
         return certificates[0]
-    return PerProblem.of(certificates, int(np.argmax([certificate.relative_gap for certificate in certificates])))
+    return Certificates.of(certificates, worst_of(certificates))
 
 
-def stored_problems(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list[tuple[Problem, Candidate]]:
-    """Each binary problem of a fitted estimator with the model as it is stored; X and y must be its training data."""
+class Stored(NamedTuple):
+    """Each binary problem of a fitted estimator with the model as it is stored; what its data are; the gap it asks for."""
+
+    problems: list[tuple[Problem, Candidate]]
+    data: str | None
+    tol: float | None
+
+    def warn_of_other_data(self) -> None:
+        """For answers that have no place for it: say that these are not the training data, where that is known."""
+        if self.data not in (None, QUESTION):
+            warnings.warn(f"{self.data} Give the data of the fit, in their order.", stacklevel=3)
+
+
+def stored_problems(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Stored:
+    """What `certify` judges; X and y must have the shape and the classes of the training data."""
     if not isinstance(estimator, Classifier):
         raise InvalidInputError(f"A fitted maxmargin estimator is needed, got {type(estimator).__name__}.")
-    check_is_fitted(estimator, "certificate_")
+    check_is_fitted(estimator, "intercept_")
+    if not hasattr(estimator, "certificate_"):
+        raise NotSupportedError(estimator._why_uncertified())
     probe = type(estimator)(**estimator.get_params(deep=False))
     X, labels, weights = probe._validated(X, y, sample_weight)
     if X.shape != estimator.shape_fit_ or not np.array_equal(probe.classes_, estimator.classes_):
@@ -53,7 +86,9 @@ def stored_problems(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -
             f"The training data are needed: the model was fitted on shape {estimator.shape_fit_} and classes "
             f"{estimator.classes_}, got {X.shape} and {probe.classes_}."
         )
-    return estimator._candidates(X, labels, weights)
+    problems = estimator._candidates(X, labels, weights)
+    data = Fingerprint.of(X, labels, weights).told_from(getattr(estimator, "fingerprint_", None))
+    return Stored(problems, data, None if estimator.tol is None else float(estimator.tol))
 
 
 def separability(
@@ -81,13 +116,13 @@ def separability(
     -------
     Separable, NotSeparable or Undecided
         Each with `check()`. `Separable` has w, b and the margin; `NotSeparable` has convex weights under which the classes
-        have a common point; `Undecided` says how large a margin is still possible.
+        have a common point (without an intercept: Σ p_j y_j x_j = 0); `Undecided` says how large a margin is still possible.
 
     Notes
     -----
     On linear data the answer is exact: its check runs in rational arithmetic wherever rounding could matter (for
-    `NotSeparable`, as long as at most 130 samples carry weight). Cost: that of `HardMarginSVC.fit`, and a linear program on a
-    few samples where the classes overlap.
+    `NotSeparable`, as long as at most 130 samples carry weight). Equal samples with opposite labels are found in one pass over
+    the data. Otherwise the cost is that of `HardMarginSVC.fit`, and a linear program on a few samples where the classes overlap.
 
     Examples
     --------

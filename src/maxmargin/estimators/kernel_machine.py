@@ -14,10 +14,10 @@ from maxmargin.estimators.base import check_choice, check_flag, check_tol
 from maxmargin.estimators.convergence import warn_unless_solved
 from maxmargin.estimators.in_threads import in_threads
 from maxmargin.estimators.kernel_prediction import KernelPredictor
-from maxmargin.estimators.one_vs_one import Pair, PerProblem, pack_dual, pairs_of, unpack_dual
+from maxmargin.estimators.one_vs_one import Pair, PerProblem, pack_dual, pairs_of, store_solutions, unpack_dual
 from maxmargin.estimators.progress import watching
 from maxmargin.estimators.robust import LOSSES, chosen_solver, hinge_of, judged, store_outliers, trainer
-from maxmargin.estimators.separated import separated
+from maxmargin.estimators.separated import refuse_contradictions, separated
 from maxmargin.estimators.weights import class_factors, costs
 from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed, kernel_from_name
 from maxmargin.kernels.shared_rows import SharedRows
@@ -67,10 +67,11 @@ class KernelClassifier(KernelPredictor):
         with watching(self, X, labels, weights, tol, names) as watch:
 
             def train(k: int, budget: Budget) -> Solution:
-                solution = watch.solve(k, problems[k], solver, by, warm=warm[k], budget=budget)
+                positive, negative = classes[pairs[k].positive], classes[pairs[k].negative]
                 if problems[k].is_hard:
-                    return separated(problems[k], solution, classes[pairs[k].positive], classes[pairs[k].negative])
-                return solution
+                    refuse_contradictions(problems[k], positive, negative)
+                solution = watch.solve(k, problems[k], solver, by, warm=warm[k], budget=budget)
+                return separated(problems[k], solution, positive, negative) if problems[k].is_hard else solution
 
             solutions = in_threads(train, len(problems), budget, threads)
             self.class_weight_ = class_factors(self.class_weight, self.classes_, labels, weights)
@@ -147,8 +148,6 @@ class KernelClassifier(KernelPredictor):
     ) -> None:
         n_classes, kernel = len(self.classes_), problems[0].kernel
         support, dual_coef = pack_dual(pairs, [solution.beta for solution in solutions], labels, n_classes)
-        certificates = [solution.certificate for solution in solutions if solution.certificate is not None]
-        worst = int(np.argmax([certificate.relative_gap for certificate in certificates]))
         self.kernel_ = kernel
         store_outliers(self, solutions, [pair.rows for pair in pairs])
         self.support_ = support.astype(np.int32)
@@ -165,13 +164,7 @@ class KernelClassifier(KernelPredictor):
         self.shape_fit_ = X.shape
         self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
         self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)
-        for name, items in (
-            ("certificate_", certificates),
-            ("status_", [solution.status for solution in solutions]),
-            ("solver_", [solution.solver for solution in solutions]),
-            ("trace_", [solution.trace for solution in solutions]),
-        ):
-            setattr(self, name, items[0] if n_classes == 2 else PerProblem.of(items, worst))
+        store_solutions(self, solutions)
 
     def _per_problem(self, attribute: str) -> tuple[Any, ...]:
         value = getattr(self, attribute)

@@ -8,10 +8,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.analysis.ball import OptimumBall
 from maxmargin.core import products
+from maxmargin.core.pairs import lengths_from
 from maxmargin.estimators.base import Classifier
 from maxmargin.estimators.one_vs_one import pair_errors, pair_sums, vote
 from maxmargin.kernels import Expansion, Kernel, Precomputed
 from maxmargin.kernels.tiles import TILE_X, cut
+from maxmargin.rounding import UNIT
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -81,9 +83,9 @@ class KernelPredictor(Classifier):
             return labels, np.zeros(len(labels), dtype=bool)
         winners, is_certain = [], []
         for rows in self._chunks(X):
-            f = self._decisions(rows, np.float64) - self.intercept_[:, np.newaxis]
-            squares: Floats = np.asarray(self.kernel_.diag(rows), dtype=np.float64)
-            ends = np.array([ball.interval(f[k], squares) for k, ball in enumerate(self._balls)])
+            f, errors = self._bounded_sums(rows)
+            lengths = lengths_from(np.asarray(self.kernel_.diag(rows), dtype=np.float64))
+            ends = np.array([ball.interval(f[k], errors[k], lengths) for k, ball in enumerate(self._balls)])
             choice = vote(ends.mean(axis=1), len(self.classes_), 0.5 * (ends[:, 1] - ends[:, 0]))
             winners.append(choice.winner)
             is_certain.append(choice.is_certain)
@@ -94,13 +96,13 @@ class KernelPredictor(Classifier):
         n_classes = len(self.classes_)
         if n_classes > 2 and self.break_ties:
             return np.asarray(self._shaped(self._decisions(X)).argmax(axis=1), dtype=np.intp)
-        if self._expansion is None or not self._expansion.has_bound:
+        if self._expansion is None or not self._expansion.is_single:
             return vote(self._decisions(X), n_classes).winner
         if (few := self._expansion.few(X)) is not None:
-            return vote(pair_sums(few, n_classes) + self.intercept_[:, np.newaxis], n_classes).winner
-        rough = self._expansion.rough(X, usable_threads(self.n_jobs))
+            return vote(pair_sums(few.sums, n_classes) + self.intercept_[:, np.newaxis], n_classes).winner
+        rough = self._expansion.bounded(X, np.float32, usable_threads(self.n_jobs))
         decisions = pair_sums(rough.sums, n_classes) + self.intercept_[:, np.newaxis]
-        winner, is_certain = vote(decisions, n_classes, pair_errors(rough.relative * rough.sizes, n_classes))
+        winner, is_certain = vote(decisions, n_classes, pair_errors(rough.error, n_classes))
         again = np.flatnonzero(~is_certain)
         if len(again):
             winner[again] = vote(self._decisions(X[again], np.float64), n_classes).winner
@@ -121,6 +123,16 @@ class KernelPredictor(Classifier):
             return np.asarray(products.scores(X, self._weights.T) + self.intercept_).T
         sums = self._expansion(X, usable_threads(self.n_jobs), dtype)
         return pair_sums(sums, len(self.classes_)) + self.intercept_[:, np.newaxis]
+
+    def _bounded_sums(self, X: Matrix) -> tuple[Floats, Floats]:
+        """f of each binary problem without its bias, (n_problems, n), from checked rows; and bounds of the errors."""
+        if self._expansion is None:
+            assert self._weights is not None
+            errors = np.array([products.score_errors(X, w) for w in self._weights])
+            return np.asarray(products.scores(X, self._weights.T)).T, errors
+        bounded, n_classes = self._expansion.bounded(X, np.float64, usable_threads(self.n_jobs)), len(self.classes_)
+        f = pair_sums(bounded.sums, n_classes)
+        return f, pair_errors(bounded.error, n_classes) + 4.0 * UNIT * np.abs(f)
 
     def _chunks(self, X: Matrix) -> list[Matrix]:
         """The rows, so many at a time that their sums take about 32 MB."""

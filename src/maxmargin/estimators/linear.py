@@ -23,7 +23,7 @@ from maxmargin.estimators.backends import elsewhere
 from maxmargin.estimators.base import Classifier, check_choice, check_flag, check_tol
 from maxmargin.estimators.convergence import warn_unless_solved
 from maxmargin.estimators.in_threads import in_threads
-from maxmargin.estimators.one_vs_one import PerProblem
+from maxmargin.estimators.one_vs_one import store_solutions
 from maxmargin.estimators.progress import watching
 from maxmargin.estimators.robust import LOSSES, chosen_solver, judged, store_outliers, trainer
 from maxmargin.estimators.weights import class_factors, costs
@@ -47,7 +47,8 @@ class LinearSVC(Classifier):
     loss : {"hinge", "squared_hinge", "ramp"}
         max(0, 1 − z), its square, or min(1, max(0, 1 − z)), to which an outlier is worth no more than 1.
     C : float or Regularization
-        The trade-off, in any of its spellings; larger fits the samples more closely.
+        The trade-off, in any of its spellings; larger fits the samples more closely. With the L1 penalty λ stands before
+        ‖w‖₁: ``Regularization.ridge(lam)`` is Σξ + λ‖w‖₁.
     fit_intercept : bool
         False: the hyperplane passes through the origin.
     intercept_scaling : float or None
@@ -186,7 +187,7 @@ class LinearSVC(Classifier):
         if trade_off.is_hard:
             raise InvalidInputError(f"C={self.C!r} is the hard margin. Use HardMarginSVC(), or a finite C.")
         self.class_weight_ = class_factors(self.class_weight, self.classes_, labels, weights)
-        cost = costs(trade_off, weights, self.class_weight_[labels])
+        cost = costs(trade_off, weights, self.class_weight_[labels], self.penalty)
         positives = [1] if n_classes == 2 else range(n_classes)
         return [
             Problem(
@@ -211,7 +212,6 @@ class LinearSVC(Classifier):
         ]
 
     def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
-        certificates = [solution.certificate for solution in solutions if solution.certificate is not None]
         betas = np.array([solution.beta for solution in solutions])
         self.coef_ = np.array([solution.w for solution in solutions])
         self.intercept_ = np.array([solution.b for solution in solutions])
@@ -222,14 +222,7 @@ class LinearSVC(Classifier):
         self._last_fit = ((X.shape, len(problems)), labels) if self.warm_start else None
         self._balls = optimum_balls(problems, solutions)
         store_outliers(self, solutions, [None] * len(solutions))
-        worst = int(np.argmax([certificate.relative_gap for certificate in certificates]))
-        for name, items in (
-            ("certificate_", certificates),
-            ("status_", [solution.status for solution in solutions]),
-            ("solver_", [solution.solver for solution in solutions]),
-            ("trace_", [solution.trace for solution in solutions]),
-        ):
-            setattr(self, name, items[0] if len(items) == 1 else PerProblem.of(items, worst))
+        store_solutions(self, solutions)
 
     def _candidates(self, X: Matrix, labels: Indices, weights: Floats) -> list[tuple[Problem, Candidate]]:
         """Each binary problem with the model as it is stored: what `certify` judges."""
@@ -267,9 +260,11 @@ class LinearSVC(Classifier):
         X = self._checked(X)
         if not self._balls:
             return self.predict(X), np.zeros(X.shape[0], dtype=bool)
-        squares = products.squares(X)
-        scores = products.scores(X, self.coef_.T)
-        ends = [ball.interval(scores[:, k], squares) for k, ball in enumerate(self._balls)]
+        scores, lengths = products.scores(X, self.coef_.T), products.lengths_above(X)
+        ends = [
+            ball.interval(scores[:, k], products.score_errors(X, self.coef_[k], lengths), lengths)
+            for k, ball in enumerate(self._balls)
+        ]
         lower, upper = np.array([end[0] for end in ends]), np.array([end[1] for end in ends])
         labels = self.predict(X)
         if len(self.classes_) == 2:

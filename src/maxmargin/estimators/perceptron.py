@@ -6,21 +6,25 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 
 from maxmargin.analysis.bounds import Bound, perceptron_updates
 from maxmargin.analysis.separability import separable_from
 from maxmargin.analysis.witness import Separable
 from maxmargin.core import Bias, Candidate, Problem, Solution, Status, Workspace
 from maxmargin.errors import InvalidInputError, NotSupportedError
-from maxmargin.estimators.base import check_choice, check_flag
+from maxmargin.estimators.base import check_choice, check_flag, unchanged_by_errors
 from maxmargin.estimators.convergence import warn_of_mistakes
 from maxmargin.estimators.in_threads import in_threads
 from maxmargin.estimators.one_vs_rest import PREDICT_BYTES, OneVsRest, signs_of
 from maxmargin.estimators.progress import watching
-from maxmargin.kernels import Kernel
+from maxmargin.estimators.stream import STREAM_VALUES, is_linear, next_piece
+from maxmargin.kernels import Kernel, Linear
 from maxmargin.solvers import Budget, Clock, Event, solve
+from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.perceptron import Perceptron as Run
-from maxmargin.solvers.perceptron import run_perceptron
+from maxmargin.solvers.perceptron import run_perceptron, visit_rows
+from maxmargin.solvers.rows import Rows
 from maxmargin.solvers.visits import Visits
 from maxmargin.threads import one_blas_thread, usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
@@ -55,6 +59,14 @@ class PerceptronStep(NamedTuple):
     b: float
     n_updates: int
     margin_bound: float
+
+
+class PerceptronStream(NamedTuple):
+    """Where each problem of a stream stands: w and its lazy sum u, a constant feature behind both, for η = 1; visits so far."""
+
+    w: Floats
+    u: Floats
+    t: Indices
 
 
 class Perceptron(OneVsRest):
@@ -98,6 +110,8 @@ class Perceptron(OneVsRest):
         As in scikit-learn; `coef_` for the linear kernel only.
     n_updates_ : int
         Mistakes made, of all classes' problems.
+    t_ : int
+        Visits made (the most of any class's problem): from here `partial_fit` goes on.
     mistakes_ : array of int, or tuple of them
         The sample of each mistake, in order; one array a class for more than two.
     support_, support_vectors_, dual_coef_
@@ -122,6 +136,9 @@ class Perceptron(OneVsRest):
     >>> model.n_updates_ <= int(model.mistake_bound_), bool(model.witness_.check())
     (True, True)
     """
+
+    _stream: PerceptronStream | None
+    _votes: list[tuple[Indices, Floats, Floats]] | None
 
     def __init__(
         self,
@@ -192,6 +209,91 @@ class Perceptron(OneVsRest):
             self._store(X, runs)
         warn_of_mistakes(type(self).__name__, [run.last_mistakes for run in runs], self.n_iter_)
         return any(interrupted)
+
+    @available_if(is_linear)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """One pass over some samples in the order given, from where the last call (or `fit`) ended.
+
+        Parameters
+        ----------
+        X, y
+            The next samples of the stream; a linear kernel only, as a sum over mistakes would keep their samples.
+        classes : array-like, optional
+            All labels of the stream: needed in the first call.
+        sample_weight : array-like, optional
+            Lengths of the updates, in units of η; 0 leaves a sample out.
+
+        Notes
+        -----
+        The model after k pieces is that of one pass over all of them, bit by bit. Nothing is proved: that w separates all samples
+        could only be said with all of them at hand, so that `witness_` is None. `output` is "last" or "averaged"; `margin` is for
+        `fit`.
+
+        Examples
+        --------
+        >>> from maxmargin import Perceptron
+        >>> model = Perceptron().partial_fit([[0.0], [2.0]], [0, 1], classes=[0, 1]).partial_fit([[3.0]], [1])
+        >>> model.t_, model.n_updates_, model.predict([[4.0]])
+        (3, 2, array([1]))
+        """
+        with unchanged_by_errors(self):
+            self._check_parameters()
+            if self.output == "voted" or self.margin is not None:
+                what = 'output="voted"' if self.output == "voted" else f"margin={self.margin!r}"
+                raise InvalidInputError(
+                    f"{what} needs samples that a stream does not keep. Use fit, or output='last' or 'averaged' and margin=None."
+                )
+            check_flag("fit_intercept", self.fit_intercept)
+            X, labels, weights = next_piece(self, X, y, classes, sample_weight)
+            stream = self._stream_state()
+        rows = Rows.of_matrix(X)
+        visits = np.flatnonzero(weights > 0).astype(np.int64)
+        step = max(1, STREAM_VALUES * len(labels) // max(rows.n_values, 1))
+        scale, count = float(self.fit_intercept), 0
+        signs = signs_of(labels, len(self.classes_))
+        with deferred_interrupt() as was_interrupted:
+            for start in range(0, len(visits), step):
+                piece = visits[start : start + step]
+                for y_signs, w, u, t in zip(signs, *stream, strict=True):
+                    count += len(visit_rows(rows, y_signs * weights, scale, piece, int(t), w, u)[0])
+                stream.t[:] += len(piece)
+                if was_interrupted():
+                    break
+            self._store_stream(stream, count)
+        return self
+
+    def _stream_state(self) -> PerceptronStream:
+        """A copy of where the last piece or fit ended; w = 0 at the first."""
+        if not hasattr(self, "intercept_"):
+            n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
+            w, u = np.zeros((2, n_problems, self.n_features_in_ + 1))
+            return PerceptronStream(w, u, np.zeros(n_problems, dtype=np.int64))
+        stream: PerceptronStream | None = getattr(self, "_stream", None)
+        if stream is None:
+            raise InvalidInputError(
+                "This perceptron cannot go on: where it stood is not known. Train it with fit or partial_fit, and keep it by "
+                "pickle or save."
+            )
+        return PerceptronStream(stream.w.copy(), stream.u.copy(), stream.t.copy())
+
+    def _store_stream(self, stream: PerceptronStream, count: int) -> None:
+        gone = ("mistakes_", "dual_coef_", "support_", "support_vectors_", "shape_fit_", "_reference")
+        for name in gone:
+            self.__dict__.pop(name, None)
+        nothing: Any = None if len(stream.w) == 1 else (None,) * len(stream.w)
+        self.witness_ = self.mistake_bound_ = nothing
+        vectors = stream.w
+        if self.output == "averaged":
+            vectors = stream.w - stream.u / np.maximum(stream.t, 1)[:, None]
+        self._stream, self._coefficients = stream, None
+        self._votes = None
+        self._weights = float(self.eta) * vectors[:, :-1]
+        self.intercept_ = float(self.eta) * float(self.fit_intercept) * vectors[:, -1]
+        self._bias_scale = float(self.fit_intercept)
+        self.kernel_ = Linear()
+        self.n_updates_ = getattr(self, "n_updates_", 0) + count
+        self.t_ = int(stream.t.max())
+        self.n_iter_ = getattr(self, "n_iter_", 1)
 
     def steps(self, X: Any, y: Any) -> Iterator[PerceptronStep]:
         """Visit after visit, as `fit` makes them: what pictures and lessons are made of. Two classes, small data.
@@ -268,6 +370,13 @@ class Perceptron(OneVsRest):
         self.n_updates_ = sum(len(run.sequence) for run in runs)
         self._votes = [_votes(run, used) for run in runs] if self.output == "voted" else None
         self._bias_scale = runs[0].problem.bias.scale
+        clocks = np.array([run.clock for run in runs], dtype=np.int64)
+        self.t_ = int(clocks.max())
+        self._stream = None
+        if isinstance(kernel, Linear):
+            self._stream = PerceptronStream(
+                np.array([run.w for run in runs]), np.array([run.u for run in runs]), clocks
+            )
         for name, items in (
             ("mistakes_", [run.sequence for run in runs]),
             ("witness_", [_witness(run) for run in runs]),
@@ -288,10 +397,11 @@ class Perceptron(OneVsRest):
         rho = _radius(run.problem)
         return perceptron_updates(rho=rho, gamma=min(float(gamma), rho))
 
+    def _why_uncertified(self) -> str:
+        return "A perceptron minimises nothing, so it has no gap to certify. Where it separates, witness_ proves it."
+
     def _candidates(self, X: Matrix, labels: Indices, weights: Floats) -> list[tuple[Problem, Candidate]]:
-        raise NotSupportedError(
-            "A perceptron minimises nothing, so it has no gap to certify. Where it separates, witness_ proves it."
-        )
+        raise NotSupportedError(self._why_uncertified())
 
     # -- predict -------------------------------------------------------------------------------------------------
 

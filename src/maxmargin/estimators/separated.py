@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from maxmargin.analysis.separability import separability
+from maxmargin.analysis.twins import contradiction
 from maxmargin.analysis.witness import NotSeparable, Separable, Undecided
 from maxmargin.core import Problem, Solution, Status, certify
 from maxmargin.errors import NotSeparableError, UndecidedError
@@ -33,11 +34,24 @@ def separated(problem: Problem, solution: Solution, positive: object, negative: 
         case Separable():
             status = solution.status if solution.status is Status.ITERATION_BUDGET else Status.STALLED
             narrow = replace(solution, w=verdict.w, b=verdict.b, status=status)
-            return replace(narrow, certificate=certify(problem, narrow))
+            tol = None if solution.certificate is None else solution.certificate.tol
+            return replace(narrow, certificate=certify(problem, narrow, tol=tol))
         case NotSeparable():
-            raise NotSeparableError(
-                f"No hyperplane separates {positive!r} from {negative!r}. {verdict} Use a soft margin, or another kernel.",
-                verdict,
-            )
+            raise _not_separable(verdict, positive, negative)
         case Undecided():
             raise UndecidedError(f"{verdict} Scale the features, or use a soft margin.", verdict)
+
+
+def refuse_contradictions(problem: Problem, positive: object, negative: object) -> None:
+    """Raise NotSeparableError where two samples already prove that nothing separates; one pass over the data."""
+    twins = contradiction(problem) if problem.is_linear else None
+    if twins is not None:
+        raise _not_separable(twins, positive, negative)
+
+
+def _not_separable(witness: NotSeparable, positive: object, negative: object) -> NotSeparableError:
+    hyperplane = "hyperplane through the origin" if witness.problem.bias.kind == "none" else "hyperplane"
+    return NotSeparableError(
+        f"No {hyperplane} separates {positive!r} from {negative!r}. {witness} Use a soft margin, or another kernel.",
+        witness,
+    )

@@ -25,13 +25,48 @@ STREAM_VALUES = 4_000_000
 """Values of a piece of a stream that one compiled call visits."""
 
 
-def _is_linear(model: Any) -> bool:
+def is_linear(model: Any) -> bool:
     """Whether a stream can be learned from; else an AttributeError that says why not."""
     if model.kernel == "linear" or isinstance(model.kernel, Linear):
         return True
     raise AttributeError(
         f"partial_fit keeps no samples, which kernel={model.kernel!r} needs. Use fit, or map the features first."
     )
+
+
+def next_piece(
+    model: Any, X: Any, y: Any, classes: Any, sample_weight: Any, class_weight: Any = None
+) -> tuple[Matrix, Indices, Floats]:
+    """The validated piece: its rows, labels 0 … k − 1 and factors."""
+    is_first = not hasattr(model, "intercept_")
+    X, y = validate_data(
+        model, X, y, reset=is_first, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True
+    )
+    check_magnitude(X)
+    if is_first:
+        check_classification_targets(y)
+        if classes is None:
+            raise InvalidInputError("classes must be passed on the first call to partial_fit: all labels to come.")
+        model.classes_ = unique_labels(classes)
+        if len(model.classes_) < 2:
+            raise InvalidInputError(f"A classifier needs at least two classes, got {model.classes_.tolist()}.")
+    elif classes is not None and not np.array_equal(model.classes_, np.unique(classes)):
+        raise InvalidInputError(f"classes={classes!r} is not what the first call had: {model.classes_}.")
+    labels = np.minimum(np.searchsorted(model.classes_, y), len(model.classes_) - 1)
+    is_known = model.classes_[labels] == y
+    if not is_known.all():
+        raise InvalidInputError(f"Labels {np.unique(y[~is_known]).tolist()} are none of classes {model.classes_}.")
+    weights = np.ones(len(labels))
+    if sample_weight is not None:
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if (weights < 0).any():
+            raise InvalidInputError(f"Negative values in sample_weight: {float(weights.min())!r}.")
+    if isinstance(class_weight, str):
+        raise InvalidInputError(f"class_weight={class_weight!r} needs all samples. Use a dict in partial_fit.")
+    if class_weight is not None:
+        each = np.arange(len(model.classes_))
+        weights *= class_factors(class_weight, model.classes_, each, np.ones(len(each)))[labels]
+    return X, labels.astype(np.intp, copy=False), weights
 
 
 class StreamLearner(OneVsRest):
@@ -54,7 +89,7 @@ class StreamLearner(OneVsRest):
     def _bias(self) -> Bias:
         """The constant feature, or none."""
 
-    @available_if(_is_linear)  # type: ignore[untyped-decorator]
+    @available_if(is_linear)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """One pass over some samples in the order given, from where the last call (or `fit`) ended.
 
@@ -81,7 +116,7 @@ class StreamLearner(OneVsRest):
         (3, array([1]))
         """
         with unchanged_by_errors(self):
-            X, labels, weights = self._next_piece(X, y, classes, sample_weight)
+            X, labels, weights = next_piece(self, X, y, classes, sample_weight, self.class_weight)
             stream = self._stream_state()
         with deferred_interrupt() as was_interrupted:
             rows = Rows.of_matrix(X, sums_duplicates=bool(self.project))
@@ -99,37 +134,11 @@ class StreamLearner(OneVsRest):
             self._store_stream(X, stream)
         return self
 
-    def _next_piece(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Matrix, Indices, Floats]:
-        """The validated piece: its rows, labels 0 … k − 1 and factors."""
-        is_first = not hasattr(self, "intercept_")
-        X, y = validate_data(
-            self, X, y, reset=is_first, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True
+    def _why_uncertified(self) -> str:
+        return (
+            "A model that was learned from a stream (partial_fit) has no certificate, which needs all samples at once. "
+            "Use fit on samples that are at hand."
         )
-        check_magnitude(X)
-        if is_first:
-            check_classification_targets(y)
-            if classes is None:
-                raise InvalidInputError("classes must be passed on the first call to partial_fit: all labels to come.")
-            self.classes_ = unique_labels(classes)
-            if len(self.classes_) < 2:
-                raise InvalidInputError(f"A classifier needs at least two classes, got {self.classes_.tolist()}.")
-        elif classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
-            raise InvalidInputError(f"classes={classes!r} is not what the first call had: {self.classes_}.")
-        labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        is_known = self.classes_[labels] == y
-        if not is_known.all():
-            raise InvalidInputError(f"Labels {np.unique(y[~is_known]).tolist()} are none of classes {self.classes_}.")
-        weights = np.ones(len(labels))
-        if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-            if (weights < 0).any():
-                raise InvalidInputError(f"Negative values in sample_weight: {float(weights.min())!r}.")
-        if isinstance(self.class_weight, str):
-            raise InvalidInputError(f"class_weight={self.class_weight!r} needs all samples. Use a dict in partial_fit.")
-        if self.class_weight is not None:
-            each = np.arange(len(self.classes_))
-            weights *= class_factors(self.class_weight, self.classes_, each, np.ones(len(each)))[labels]
-        return X, labels.astype(np.intp, copy=False), weights
 
     def _stream_state(self) -> list[Iterates]:
         """The iterates of each problem: those of the last piece, or begun at the model of the last fit."""
@@ -150,7 +159,8 @@ class StreamLearner(OneVsRest):
         return [Iterates.resume(rule, np.append(w, b), t) for w, b in zip(self.coef_, self.intercept_, strict=True)]
 
     def _store_stream(self, X: Matrix, stream: list[Iterates]) -> None:
-        for name in ("certificate_", "status_", "solver_", "trace_", "dual_coef_", "support_", "support_vectors_"):
+        of_all_samples = ("certificate_", "status_", "solver_", "trace_", "fingerprint_")
+        for name in (*of_all_samples, "dual_coef_", "support_", "support_vectors_"):
             self.__dict__.pop(name, None)
         outputs = np.array([iterates.output() for iterates in stream])
         self._stream = stream

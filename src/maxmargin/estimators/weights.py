@@ -21,14 +21,19 @@ def class_factors(class_weight: Any, classes: Any, labels: Indices, weights: Flo
     if isinstance(class_weight, str) and class_weight == "balanced":
         factors = weights.sum() / (len(classes) * np.bincount(labels, weights=weights, minlength=len(classes)))
     else:
-        factors = compute_class_weight(class_weight, classes=classes, y=classes[labels])
+        try:
+            factors = compute_class_weight(class_weight, classes=classes, y=classes[labels])
+        except OverflowError:  # an int beyond float64
+            factors = np.full(len(classes), np.inf)
     if not (np.isfinite(factors).all() and (factors > 0).all()):
-        raise InvalidInputError(f"class_weight must be positive for every class, got {class_weight!r}.")
+        raise InvalidInputError(f"class_weight must be positive for every class, and finite, got {class_weight!r}.")
     return np.asarray(factors, dtype=np.float64)
 
 
-def costs(trade_off: Regularization, weights: Floats, factors: Floats) -> Floats:
+def costs(trade_off: Regularization, weights: Floats, factors: Floats, penalty: Any = "l2") -> Floats:
     """c_j = cost · weight · class factor, given the last two for each sample; the hard margin has ∞ where there is weight.
+
+    The cost is that beside ½‖w‖², or beside ‖w‖₁ for the L1 penalty.
 
     Examples
     --------
@@ -37,4 +42,12 @@ def costs(trade_off: Regularization, weights: Floats, factors: Floats) -> Floats
     """
     if trade_off.is_hard:
         return np.where(weights > 0, np.inf, 0.0)
-    return trade_off.cost(float(weights.sum())) * weights * factors
+    cost = trade_off.cost(float(weights.sum()), penalty)
+    with np.errstate(over="ignore", under="ignore"):
+        found = cost * weights * factors
+    if np.isinf(found).any() or (found[weights > 0] == 0.0).any():
+        raise InvalidInputError(
+            f"C × sample weight × class weight leaves the range of float64: {cost:.3g} times weights up to "
+            f"{weights.max():.3g} and class weights up to {factors.max():.3g}. Use values nearer to 1."
+        )
+    return found

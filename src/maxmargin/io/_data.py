@@ -19,6 +19,11 @@ from maxmargin.io._data_svmlight import looks_like_svmlight, read_svmlight
 from maxmargin.io._table import Data, Ready, Table
 
 MAX_BYTES = 16 << 30
+"""Bytes of a file, and of what it unpacks to, unless the caller says otherwise."""
+
+PIECE = 1 << 20
+"""Bytes read from a stream at a time."""
+
 SUFFIXES = {
     ".svmlight": "svmlight",
     ".svm": "svmlight",
@@ -32,7 +37,7 @@ READERS: dict[str, Callable[[IO[bytes], "Request"], Table | Ready]] = {
     "svmlight": lambda file, ask: read_svmlight(file, ask.n_features, ask.zero_based),
     "csv": lambda file, ask: read_csv(file, ask.header),
     "parquet": lambda file, ask: read_parquet(file, ask.max_bytes),
-    "npz": lambda file, ask: read_npz(file, ask.target, ask.max_bytes),
+    "npz": lambda file, ask: read_npz(file, ask.target, ask.max_bytes, ask.n_features),
 }
 
 
@@ -107,12 +112,21 @@ def read_data(
     name = os.fsdecode(path)
     try:
         if name == "-":
-            content = sys.stdin.buffer.read(max_bytes + 1)
-            return _read(BytesIO(content), len(content), "standard input", format, request, feature_names)
+            content = _all_of(sys.stdin.buffer, max_bytes)
+            return _read(content, content.getbuffer().nbytes, "standard input", format, request, feature_names)
         with open(name, "rb") as file:
             return _read(file, os.fstat(file.fileno()).st_size, name, format, request, feature_names)
     except OSError as error:
         raise InvalidInputError(f"Cannot read {name!r}: {error.strerror or error}.") from error
+
+
+def _all_of(stream: IO[bytes], max_bytes: int) -> BytesIO:
+    """What a stream holds, up to the first piece beyond the limit; memory is taken as it comes in."""
+    content = BytesIO()
+    while content.tell() <= max_bytes and (piece := stream.read(PIECE)):
+        content.write(piece)
+    content.seek(0)
+    return content
 
 
 def _read(

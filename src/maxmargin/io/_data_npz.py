@@ -2,6 +2,7 @@
 
 import zipfile
 import zlib
+from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
@@ -11,17 +12,22 @@ from maxmargin.io._fields import Array
 from maxmargin.io._table import Ready, tidy_labels
 
 
-def read_npz(file: IO[bytes], target: str | int | None, max_bytes: int) -> Ready:
-    """The array "X", and the labels' array ("y" or `target`) if it is there."""
+def read_npz(file: IO[bytes], target: str | int | None, max_bytes: int, n_features: int | None = None) -> Ready:
+    """The array "X", and the labels' array ("y" or `target`) if it is there; shapes are compared before anything is unpacked."""
     try:
         with zipfile.ZipFile(file) as archive:
-            X = _array(archive, "X", max_bytes)
-            if X.ndim != 2 or X.dtype.kind not in "fiub":
+            X = _member(archive, "X", max_bytes)
+            if len(X.shape) != 2 or X.dtype.kind not in "fiub":
                 raise InvalidInputError(f"X has shape {X.shape} and dtype {X.dtype}, wanted a table of numbers.")
+            if n_features is not None and X.shape[1] != n_features:
+                raise InvalidInputError(f"there are {X.shape[1]} features where {n_features} are wanted.")
             name = "y" if target is None else str(target)
             if target is None and "y.npy" not in archive.namelist():
-                return Ready(_floats(X), None)
-            y = _array(archive, name, max_bytes)
+                return Ready(_floats(X.unpacked(archive)), None)
+            y = _member(archive, name, max_bytes - X.size)
+            if y.shape != X.shape[:1] or y.dtype.kind not in "fiubU":
+                raise InvalidInputError(f"{name} has shape {y.shape} and dtype {y.dtype}, wanted {X.shape[0]} labels.")
+            return Ready(_floats(X.unpacked(archive)), tidy_labels(y.unpacked(archive)))
     except (
         zipfile.BadZipFile,
         zlib.error,
@@ -34,17 +40,32 @@ def read_npz(file: IO[bytes], target: str | int | None, max_bytes: int) -> Ready
         if isinstance(error, InvalidInputError):
             raise
         raise InvalidInputError(f"it is no npz file ({error}).") from error
-    if y.shape != (X.shape[0],) or y.dtype.kind not in "fiubU":
-        raise InvalidInputError(f"{name} has shape {y.shape} and dtype {y.dtype}, wanted {X.shape[0]} labels.")
-    return Ready(_floats(X), tidy_labels(y))
 
 
 def _floats(X: Array) -> Array:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def _array(archive: zipfile.ZipFile, name: str, max_bytes: int) -> Array:
-    """One array; its size is compared with what it says of itself before there is room made for it."""
+@dataclass(frozen=True)
+class _Member:
+    """What an array of the archive says of itself; `size` is in bytes, unpacked."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    size: int
+
+    def unpacked(self, archive: zipfile.ZipFile) -> Array:
+        """The array."""
+        from numpy.lib import format as npy
+
+        with archive.open(f"{self.name}.npy") as member:
+            array: Array = npy.read_array(member, allow_pickle=False)
+            return array
+
+
+def _member(archive: zipfile.ZipFile, name: str, max_bytes: int) -> _Member:
+    """One array's description; its size is compared with what it says of itself."""
     from numpy.lib import format as npy
 
     if f"{name}.npy" not in archive.namelist():
@@ -66,6 +87,4 @@ def _array(archive: zipfile.ZipFile, name: str, max_bytes: int) -> Array:
             count *= int(side)
         if member.tell() + count * dtype.itemsize != size:
             raise InvalidInputError(f"array {name!r} has not the size that it says.")
-    with archive.open(f"{name}.npy") as member:
-        array: Array = npy.read_array(member, allow_pickle=False)
-        return array
+    return _Member(name, shape, dtype, size)

@@ -14,7 +14,7 @@ from maxmargin.io._text import LARGEST_INDEX, LONGEST_LINE, feature_count, shown
 
 NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?"
 LABEL = re.compile(NUMBER)
-ENTRY = re.compile(rb"(?:[0-9]{1,10}|qid):" + NUMBER)
+ENTRY = re.compile(rb"(?:[0-9]{1,100}|qid):" + NUMBER)
 
 
 def looks_like_svmlight(start: bytes) -> bool:
@@ -60,6 +60,8 @@ def _find_fault(file: IO[bytes]) -> None:
             if token.startswith(b"qid"):
                 continue
             index = int(token.partition(b":")[0])
-            if not last < index <= LARGEST_INDEX:
+            if index > LARGEST_INDEX:
+                raise InvalidInputError(f"line {number}: index {index} is too large; the largest is {LARGEST_INDEX}.")
+            if index <= last:
                 raise InvalidInputError(f"line {number}: index {index} follows {last}; indices must rise.")
             last = index

@@ -74,7 +74,7 @@ PARAMETERS: dict[str, Check] = {
     "max_iter": ROUNDS,
     "max_seconds": _or_none(POSITIVE),
     "method": _among("pegasos", "sgd"),
-    "n_epochs": COUNT,
+    "n_epochs": _or_none(COUNT),
     "n_jobs": _or_none(WHOLE),
     "n_starts": COUNT,
     "output": _among("last", "averaged", "voted"),

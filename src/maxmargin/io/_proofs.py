@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core import Certificate, Status
-from maxmargin.core.certificate import Groups
+from maxmargin.core.groups import Groups
 from maxmargin.core.solution import TracePoint
-from maxmargin.estimators.one_vs_one import PerProblem
+from maxmargin.estimators.one_vs_one import PerProblem, store_endings
 from maxmargin.io._fields import Input, Output, floats_for_header, wrong
 from maxmargin.io._values import decode_float
 
 NUMBERS = ("primal", "dual", "gap", "relative_gap", "kkt_violation", "margin", "distance")
+LATER = ("rounding", "tol")
+"""Numbers that files of version 0.1 do not have; null where there is none."""
 FLAGS = ("convex", "assumed_psd")
 
 
@@ -25,6 +27,7 @@ def write_proofs(model: Any, out: Output) -> None:
         {
             **dict(zip(NUMBERS, floats_for_header(getattr(c, name) for name in NUMBERS), strict=True)),
             **{name: bool(getattr(c, name)) for name in FLAGS},
+            **{name: _number_or_none(getattr(c, name)) for name in LATER},
             "groups": list(c.groups),
         }
         for c in certificates
@@ -43,7 +46,8 @@ def read_proofs(model: Any, fields: Input, n_problems: int) -> None:
     """Restore what was proved of so many problems; a single one stands for itself, several in a tuple."""
     if not fields.has("certificate"):
         return
-    certificates = [_certificate(said) for said in fields.listed("certificate", n_problems)]
+    asked = None if model.tol is None else float(model.tol)
+    certificates = [_certificate(said, asked) for said in fields.listed("certificate", n_problems)]
     statuses = [_status(said) for said in fields.listed("status", n_problems)]
     solvers = fields.listed("solver", n_problems)
     if not all(isinstance(solver, str) for solver in solvers):
@@ -55,13 +59,11 @@ def read_proofs(model: Any, fields: Input, n_problems: int) -> None:
     ends = np.cumsum([0, *lengths]).tolist()
     traces = [tuple(_point(row) for row in points[ends[k] : ends[k + 1]].tolist()) for k in range(n_problems)]
     worst = fields.whole("worst", 0, n_problems - 1) if n_problems > 1 else 0
-    for name, items in (
-        ("certificate_", certificates),
-        ("status_", statuses),
-        ("solver_", solvers),
-        ("trace_", traces),
-    ):
-        setattr(model, name, items[0] if n_problems == 1 else PerProblem.of(items, worst))
+    store_endings(model, certificates, statuses, solvers, traces, worst)
+
+
+def _number_or_none(value: float | None) -> Any:
+    return None if value is None or math.isnan(value) else next(iter(floats_for_header([value])))
 
 
 def _each(value: Any) -> tuple[Any, ...]:
@@ -78,9 +80,11 @@ def _status(said: Any) -> Status:
     return Status[said]
 
 
-def _certificate(said: Any) -> Certificate:
-    if not isinstance(said, dict) or set(said) != {*NUMBERS, *FLAGS, "groups"}:
-        raise wrong("certificate", f"its numbers are {', '.join((*NUMBERS, *FLAGS, 'groups'))}")
+def _certificate(said: Any, asked: float | None) -> Certificate:
+    """One certificate; where the file does not say which gap was asked for, it is the estimator's."""
+    if not isinstance(said, dict) or set(said) - set(LATER) != {*NUMBERS, *FLAGS, "groups"}:
+        raise wrong("certificate", f"its numbers are {', '.join((*NUMBERS, *FLAGS, 'groups', *LATER))}")
+    later = {name: decode_float("certificate", said[name]) for name in LATER if said.get(name) is not None}
     numbers = {name: decode_float("certificate", said[name]) for name in NUMBERS}
     groups = said["groups"]
     if not isinstance(groups, list) or len(groups) != 3 or not all(type(n) is int and n >= 0 for n in groups):
@@ -94,5 +98,8 @@ def _certificate(said: Any) -> Certificate:
         groups=Groups(*groups),
         convex=said["convex"],
         assumed_psd=said["assumed_psd"],
+        data=None,
+        rounding=later.get("rounding", math.nan),
+        tol=later.get("tol") if "tol" in said else asked,
         **numbers,
     )

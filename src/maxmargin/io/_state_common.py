@@ -1,13 +1,16 @@
 """What all estimators have when they are fitted: classes, features, and where the exact optimum lies."""
 
 import math
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.analysis.ball import OptimumBall
+from maxmargin.estimators.fingerprint import Fingerprint
 from maxmargin.io._fields import Array, Input, Output, wrong
 
+HEXADECIMAL = re.compile("[0-9a-f]{16}", re.ASCII)
 LABELS = ("b", "i", "u", "f", "U", "S")
 
 
@@ -37,6 +40,8 @@ def write_common(model: Any, out: Output) -> None:
         out.texts("feature_names", model.feature_names_in_)
     if hasattr(model, "shape_fit_"):
         out.values["shape_fit"] = [int(side) for side in model.shape_fit_]
+    if hasattr(model, "fingerprint_"):
+        out.values["fingerprint"] = [f"{number:016x}" for number in model.fingerprint_]
     if hasattr(model, "class_weight_"):
         out.arrays["class_weight"] = model.class_weight_
 
@@ -57,6 +62,11 @@ def read_common(model: Any, fields: Input) -> Sizes:
             raise wrong("shape_fit", f"{shape!r} where (samples, {model.n_features_in_}) is wanted")
         model.shape_fit_ = tuple(shape)
         n = int(shape[0])
+    if fields.has("fingerprint"):  # older files have none
+        numbers = fields.listed("fingerprint", len(Fingerprint._fields))
+        if not all(isinstance(number, str) and HEXADECIMAL.fullmatch(number) for number in numbers):
+            raise wrong("fingerprint", "each number has 16 hexadecimal digits")
+        model.fingerprint_ = Fingerprint(*(int(number, 16) for number in numbers))
     if fields.has("class_weight"):
         model.class_weight_ = fields.floats("class_weight", (n_classes,), low=math.ulp(0.0))
     return Sizes(n_classes, model.n_features_in_, n)

@@ -8,6 +8,7 @@ import numpy as np
 
 from maxmargin.analysis.bounds import perceptron_updates
 from maxmargin.errors import InvalidInputError
+from maxmargin.estimators.perceptron import PerceptronStream
 from maxmargin.io._fields import Input, Output, wrong
 from maxmargin.io._proofs import read_proofs, write_proofs
 from maxmargin.io._state_common import Sizes, read_common, read_support, write_common
@@ -16,6 +17,7 @@ from maxmargin.kernels import Linear, Precomputed
 from maxmargin.solvers.iterates import AVERAGES, Iterates, Rule
 
 STREAM_VECTORS = ("v", "u", "settled", "folded")
+PERCEPTRON_STREAM = ("w", "u", "t")
 STREAM_COUNTS = ("n_settled", "mark", "last_mark")
 
 
@@ -92,7 +94,12 @@ def write_perceptron(model: Any, out: Output) -> None:
     write_common(model, out)
     _write_vectors(model, out)
     out.values["n_iter"], out.values["n_updates"] = int(model.n_iter_), int(model.n_updates_)
-    out.values["bias_scale"] = encode_float(model._bias_scale)
+    out.values["bias_scale"], out.values["t"] = encode_float(model._bias_scale), int(model.t_)
+    if model._stream is not None:
+        for name, values in zip(PERCEPTRON_STREAM, model._stream, strict=True):
+            out.arrays[f"stream_{name}"] = values
+    if not hasattr(model, "mistakes_"):  # learned from a stream: its samples are gone
+        return
     mistakes, bounds = _each(model.mistakes_), _each(model.mistake_bound_)
     out.arrays["mistake_lengths"] = np.array([len(sequence) for sequence in mistakes], dtype=np.int64)
     out.arrays["mistakes"] = np.concatenate(mistakes).astype(np.int64)
@@ -109,12 +116,21 @@ def read_perceptron(model: Any, fields: Input) -> None:
     """The same, each field checked against the others."""
     sizes = read_common(model, fields)
     _read_vectors(model, fields, sizes)
-    if sizes.n is None:
-        raise wrong("shape_fit", "it is missing")
     model.n_iter_, model.n_updates_ = fields.whole("n_iter", 1), fields.whole("n_updates", 0)
     model._bias_scale = fields.number("bias_scale")
     if model._bias_scale not in (0.0, 1.0):
         raise wrong("bias_scale", "the constant feature is 1, or absent: 0")
+    model._stream = _read_perceptron_stream(fields, sizes) if fields.has("stream_t") else None
+    model.t_ = fields.whole("t", 0, 2**53) if fields.has("t") else 0
+    model._votes = None
+    if not fields.has("mistakes"):
+        if model._stream is None or not isinstance(model.kernel_, Linear):
+            raise wrong("mistakes", "they are missing, and so is the state of a stream with a linear kernel")
+        nothing = None if sizes.n_rests == 1 else (None,) * sizes.n_rests
+        model.mistake_bound_ = nothing
+        return
+    if sizes.n is None:
+        raise wrong("shape_fit", "it is missing")
     lengths = fields.indices("mistake_lengths", "i8", (sizes.n_rests,), 2**40)
     mistakes = fields.indices("mistakes", "i8", (int(lengths.sum()),), sizes.n)
     if len(mistakes) != model.n_updates_:
@@ -127,7 +143,6 @@ def read_perceptron(model: Any, fields: Input) -> None:
     sequences = np.split(mistakes, cuts)
     model.mistakes_ = sequences[0] if sizes.n_rests == 1 else tuple(sequences)
     model.mistake_bound_ = bounds[0] if sizes.n_rests == 1 else tuple(bounds)
-    model._votes = None
     if fields.has("vote_signs"):
         signs = fields.floats("vote_signs", (len(mistakes),))
         shares = fields.floats("vote_shares", (len(mistakes),), low=0.0)
@@ -135,6 +150,12 @@ def read_perceptron(model: Any, fields: Input) -> None:
             raise wrong("vote_signs", "a sign is neither −1 nor 1")
         parts = (np.split(values, cuts) for values in (places.astype(np.intp), signs, shares))
         model._votes = list(zip(*parts, strict=True))
+
+
+def _read_perceptron_stream(fields: Input, sizes: Sizes) -> PerceptronStream:
+    shape = (sizes.n_rests, sizes.n_features + 1)
+    w, u = (fields.floats(f"stream_{name}", shape).copy() for name in ("w", "u"))
+    return PerceptronStream(w, u, fields.indices("stream_t", "i8", (sizes.n_rests,), 2**53).copy())
 
 
 def _bound(said: Any) -> Any:

@@ -9,6 +9,7 @@
 
 import json
 import math
+import sys
 from dataclasses import fields
 from typing import Any
 
@@ -85,6 +86,8 @@ def _encode_settings(kind: str, known: dict[str, type[Any]], value: Any, what: s
 
 def decode(name: str, value: Any) -> Any:
     """The inverse of `encode`; anything else is refused by the parameter's name."""
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        raise _wrong(name, "a number beyond float64")
     if value is None or isinstance(value, bool | int | str | float):
         return value
     if not isinstance(value, dict):
@@ -174,6 +177,11 @@ def parse_json(text: bytes, part: str) -> Any:
     def refuse(constant: str) -> Any:
         raise ValueError(f"{constant} is not JSON")
 
+    def finite(text: str) -> float:
+        if math.isinf(number := float(text)):
+            raise ValueError(f"{text[:40]} is beyond float64")
+        return number
+
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) != len(pairs):
@@ -181,7 +189,7 @@ def parse_json(text: bytes, part: str) -> Any:
         return found
 
     try:
-        return json.loads(text.decode("utf-8"), parse_constant=refuse, object_pairs_hook=unique)
+        return json.loads(text.decode("utf-8"), parse_constant=refuse, parse_float=finite, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
         raise ModelFileError(f"The model file is damaged at {part}: it is no JSON ({error}).", part) from error
 

@@ -23,6 +23,7 @@ from maxmargin.kernels.tiles import (
     rows_that_fit,
     take,
 )
+from maxmargin.rounding import SMALLEST, gamma
 from maxmargin.typing import Block, Floats, Indices, Matrix
 
 
@@ -231,9 +232,62 @@ class Kernel(ABC):
         """Return Σ_j weights_j k(x, z_j) in float64 by one compiled loop; None where there is none, or tiles are faster."""
         return None
 
-    def _float32_error(self, left: Any, right: Any) -> Floats | None:
-        """Return a bound of the relative error of float32 values for each row of the left side; None where there is none."""
-        return None
+    # ------------------------------------------------------------------ what rounding can do to values and their sums
+
+    @property
+    def is_bounded_in_float32(self) -> bool:
+        """Whether float32 values have an error bound of use."""
+        return False
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether no value is negative."""
+        return False
+
+    @property
+    def has_differences(self) -> bool:
+        """Whether values can be computed more exactly from differences of rows."""
+        return False
+
+    @property
+    def has_fine_sums(self) -> bool:
+        """Whether sums can be computed in twice the working precision: `fine_sums`."""
+        return False
+
+    def fine_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> tuple[Floats, Floats]:
+        """Return Σ_j weights_j k(x, z_j) for each row x in twice the working precision, and a bound of the errors."""
+        raise NotImplementedError
+
+    def error_weights(self, right: Any, sizes: Floats) -> Floats | None:
+        """Return weights such that the sum of |values| with them tells the error; None where the rows' lengths tell it."""
+        return sizes
+
+    def error(self, left: Any, right: Any, at: slice, sizes: Floats, total: Floats | None, terms: int) -> Floats:
+        """Return a bound of |error of Σ_j A_j k(x, z_j)| for each row x of the left side, over some rows z_j of the right one.
+
+        Here the values are exact by definition, and only the sum rounds.
+
+        Parameters
+        ----------
+        at : slice
+            Which rows z.
+        sizes : array
+            Upper bounds of the absolute values of A_j.
+        total : array or None
+            The sum of the absolute values of k(x, z_j), each times its weight of `error_weights`, as computed.
+        terms : int
+            How many terms are summed in this precision.
+        """
+        assert total is not None
+        return np.asarray(gamma(terms + 4) * total * (1.0 + gamma(terms + 4)) + 4.0 * len(sizes) * SMALLEST)
+
+    def fill_differences(self, X: Matrix, Z: Matrix, out: Block) -> None:
+        """Fill a block by differences of rows: for tiles that no precision is fine enough for otherwise."""
+        raise InvalidInputError(f"A value of {self!r} is not finite in float64. Scale the data.")
+
+    def difference_error(self, d: int, sizes: float, total: Any, terms: int) -> Any:
+        """Return the same bound for `fill_differences`: `sizes` is Σ_j |A_j|, and `total` Σ_j |A_j| k(x, z_j)."""
+        raise NotImplementedError
 
     def _width(self, X: Matrix) -> int:
         """Return how many float64 values one row takes while it is worked on."""

@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.errors import NotSupportedError
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inner import DENSE_FRACTION
 from maxmargin.kernels.packed import PackedRows
 from maxmargin.kernels.tiles import (
-    EPS32,
     FLOAT32,
     FLOAT64,
     TILE_BYTES,
@@ -21,8 +20,8 @@ from maxmargin.kernels.tiles import (
     is_sparse,
     row_width,
     rows_that_fit,
-    sum_error,
 )
+from maxmargin.rounding import UNIT, sum_above
 from maxmargin.threads import one_blas_thread, together
 from maxmargin.typing import Block, Floats, Indices, Matrix
 
@@ -47,11 +46,14 @@ FEWEST_VALUES = 1 << 17
 MOST_SUMS = 2
 # Up to so many sums of the same values are made as these are; more by one matrix product.
 
-SMALLEST32 = 1e-37
-# Values below it may vanish in float32.
+FINE_ROWS = 16
+# Rows that a thread works on at a time in twice the working precision.
 
-MAX_BOUND = 0.01
-# Relative errors of float32 beyond it are of no use.
+OWN_ROWS = 64
+# Rows of a tile between its values and both of their sums: 64 × 1024 float64 values stay in the cache of one core.
+
+SUM_TERMS = 128
+# float32 values that are summed before the sum goes on in float64: their number is part of the error bound.
 
 SHIFT_ROWS = 256
 # So many rows, evenly spaced, tell the kernel where the data are.
@@ -65,16 +67,11 @@ class Tile(NamedTuple):
     side: Any
 
 
-class Rough(NamedTuple):
-    """Sums in float32 arithmetic, of shape (n_groups, r, n_x), and what their errors depend on.
-
-    |error of sums[g, r, i]| ≤ relative[g, i] · sizes[g, i], where `sizes` is Σ_j max_r|A_rj| k(x_i, z_j) over the group, and
-    `relative` bounds the relative error of each term; it is 0 where float64 had to be used.
-    """
+class Bounded(NamedTuple):
+    """Sums of shape (n_groups, r, n_x) with |sums[g, r, i] − exact| ≤ error[g, i]: a worst case, +∞ where there is none."""
 
     sums: Floats
-    sizes: Floats
-    relative: Floats
+    error: Floats
 
 
 class Expansion:
@@ -97,13 +94,11 @@ class Expansion:
     beside the result and the prepared Z (at most 256 MB, left out of pickles). A tile is worked on by one thread, so that the
     bits do not depend on how many there are.
 
-    Precision. In float64 an RBF value errs by about ε · γ(‖x − μ‖² + ‖z − μ‖²), others by a few ε. In float32, with u = 6e-8,
-
-        |error of F_gr(x)| ≤ u · ((16√d + 12)(a + a') + 270) · Σ_j |A_rj| k(x, z_j),     a = γ‖x − μ‖², a' = max_j γ‖z_j − μ‖²
-
-    for the RBF kernel (see `sum_error` for what is assumed), and mostly a hundredth of that; for kernels of the inner product
-    u · (8√d + 270) · degree · Σ_j |A_rj| (γ‖x‖‖z_j‖ + |c₀|)^degree. Where u·a exceeds 5e-6, or a value overflows float32, a
-    tile is done in float64. A user's functions and precomputed values are summed in float64.
+    Precision. `bounded` returns a worst-case bound with the sums. With u the unit roundoff of the arithmetic, an RBF value from
+    norms errs by a relative 2(d + 14)u(a + a') + 8u, a = γ‖x − μ‖² and a' = γ‖z − μ‖²; from differences of the rows by
+    (d + 4)u·γ‖x − z‖² + 8u, which is used for tiles where the first would be coarse. Kernels of the inner product err by about
+    degree · (d + 5)u · (γ‖x‖‖z‖ + |c₀|)^degree. A user's functions and precomputed values are exact by definition: only their
+    sums round, in float64.
 
     Examples
     --------
@@ -139,43 +134,127 @@ class Expansion:
     __hash__ = None  # type: ignore[assignment]
 
     @property
-    def has_bound(self) -> bool:
-        """Whether the error of float32 sums can be bounded: `rough`."""
-        return type(self.kernel)._float32_error is not Kernel._float32_error
+    def is_single(self) -> bool:
+        """Whether sums in float32 have a bound: `bounded`."""
+        return self.kernel.is_bounded_in_float32
 
     def __call__(self, X: Matrix, n_threads: int = 1, dtype: Any = None) -> Floats:
         """Return F, an array of shape (n_groups, r, n_x); in float32 if X and Z are and no dtype is asked for."""
         if dtype is None:
             is_single = self.kernel.sees_values_only and X.dtype == FLOAT32 and self.Z.dtype == FLOAT32
             dtype = FLOAT32 if is_single else FLOAT64
-        return self._evaluate(X, n_threads, np.dtype(dtype), is_rough=False)
+        return self._evaluate(X, n_threads, np.dtype(dtype)).sums
 
-    def few(self, X: Matrix) -> Floats | None:
+    def few(self, X: Matrix) -> Bounded | None:
         """Return F in float64 where the values are so few that a loop of the kernel's own is faster than tiles, else None."""
         if (len(self.ends), len(self.A)) != (2, 1) or X.shape[0] * self.Z.shape[0] > FEW_VALUES:
             return None
         sums = self.kernel.few_sums(X, self.Z, self.A[0])
-        return None if sums is None else sums[np.newaxis, np.newaxis]
+        if sums is None:
+            return None
+        total = sum_above(np.abs(self.A[0]))
+        error = self.kernel.difference_error(X.shape[1], total, total, self.A.shape[1])
+        return Bounded(sums[np.newaxis, np.newaxis], np.full((1, X.shape[0]), error))
 
-    def rough(self, X: Matrix | PackedRows, n_threads: int = 1) -> Rough:
-        """Return F by float32 arithmetic, with a bound of its errors; of packed rows with the same shift, too.
+    def bounded(
+        self, X: Matrix | PackedRows, dtype: Any = FLOAT64, n_threads: int = 1, *, by_differences: bool = False
+    ) -> Bounded:
+        """Return F with a bound of its error; X may be packed rows with the same shift. Tiles for which dtype is too coarse are
+        done in float64, and those that even this is too coarse for, or all on request, by differences of the rows.
 
         Raises
         ------
         NotSupportedError
-            If rows that are packed need float64.
+            If rows that are packed need more than float32.
         """
-        both = self._evaluate(X, n_threads, FLOAT32, is_rough=True)
-        return Rough(both[:, :-2], both[:, -2], both[:, -1])
+        return self._evaluate(X, n_threads, np.dtype(dtype), is_bounded=True, by_differences=by_differences)
 
-    def _evaluate(self, X: Matrix | PackedRows, n_threads: int, dtype: np.dtype[Any], is_rough: bool) -> Floats:
+    def fine(self, X: Matrix, n_threads: int = 1) -> Bounded:
+        """Return one sum, as exactly as the kernel can: by differences of rows, or in twice the working precision."""
+        if self.kernel.has_differences:
+            return self.bounded(X, FLOAT64, n_threads, by_differences=True)
+        X = as_matrix(X)
+        sums, error = np.empty(X.shape[0]), np.empty(X.shape[0])
+        starts = iter(range(0, X.shape[0], FINE_ROWS))
+
+        def work() -> None:
+            for start in starts:
+                at = slice(start, start + FINE_ROWS)
+                sums[at], error[at] = self.kernel.fine_sums(cut(X, start, start + FINE_ROWS), self.Z, self.A[0])
+
+        together([work] * n_threads, n_threads)
+        return Bounded(sums[np.newaxis, np.newaxis], error[np.newaxis])
+
+    @property
+    def has_fine(self) -> bool:
+        """Whether `fine` is finer than float64, and its rows fit into memory."""
+        if len(self.ends) != 2 or len(self.A) != 1:
+            return False
+        fits = 8 * self.Z.shape[0] * self.Z.shape[1] <= PREPARED_BYTES
+        return self.kernel.has_differences or (self.kernel.has_fine_sums and fits)
+
+    def at_own_rows(self, n_threads: int = 1) -> Bounded | None:
+        """Return F in float64 at the rows z themselves, one sum only: each value is computed once for both of its rows.
+
+        None where a tile needs more than float64. The bits do not depend on the threads: each tile has sums of its own.
+        """
+        if len(self.ends) != 2 or len(self.A) != 1:
+            return None
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            tiles = list(self.tiles(FLOAT64))
+            sums, is_fine = np.zeros((len(tiles), self.A.shape[1])), [True] * len(tiles)
+            left = iter(range(len(tiles)))
+
+            def work() -> None:
+                buffer = np.empty(OWN_ROWS * TILE_COLUMNS)
+                for i in left:  # whichever thread is free takes the next
+                    is_fine[i] = self._add_own(tiles, i, sums[i], buffer)
+
+            together([work] * min(n_threads, len(tiles)), n_threads)
+            if not all(is_fine):
+                return None
+            error = np.zeros(self.A.shape[1])
+            for tile in tiles:
+                for other in tiles:
+                    sizes = np.abs(self.A[0, other.start : other.stop])
+                    error[tile.start : tile.stop] += self.kernel.error(
+                        tile.side, other.side, slice(None), sizes, None, self.A.shape[1]
+                    )
+        return Bounded(sums.sum(axis=0)[np.newaxis, np.newaxis], error[np.newaxis] * (1.0 + 1e-9))
+
+    def _add_own(self, tiles: list[Tile], i: int, sums: Floats, buffer: Floats) -> bool:
+        """Add the values between the rows of tile i and those of itself and of all later ones; False if they cannot be had."""
+        kernel, own, weights = self.kernel, tiles[i], self.A[0]
+        turned = kernel.turned(own.side)
+        for other in tiles[i:]:
+            columns = slice(other.start, other.stop)
+            for start in range(own.start, own.stop, OWN_ROWS):
+                rows = slice(start, min(start + OWN_ROWS, own.stop))
+                values = buffer[: (rows.stop - start) * (other.stop - other.start)].reshape(rows.stop - start, -1)
+                part = kernel.part(turned, slice(start - own.start, rows.stop - own.start))
+                if not kernel.join(part, other.side, values, self.shared):
+                    return False
+                sums[rows] += values @ weights[columns]
+                if other is not own:
+                    sums[columns] += weights[rows] @ values
+        return True
+
+    def _evaluate(
+        self,
+        X: Matrix | PackedRows,
+        n_threads: int,
+        dtype: np.dtype[Any],
+        *,
+        is_bounded: bool = False,
+        by_differences: bool = False,
+    ) -> Bounded:
         is_packed = isinstance(X, PackedRows)
         if not is_packed:
             X = as_matrix(X)
             self.kernel._check_pair(X, self.Z)
         n, d = X.shape
-        out = np.zeros((len(self.ends) - 1, len(self.A) + 2 * is_rough, n))
-        if out.size == 0 or self.Z.shape[0] == 0:
+        out = Bounded(np.zeros((len(self.ends) - 1, len(self.A), n)), np.zeros((len(self.ends) - 1, n)))
+        if out.sums.size == 0 or self.Z.shape[0] == 0:
             return out
         if dtype == FLOAT64 and (few := self.few(X)) is not None:
             return few
@@ -187,10 +266,11 @@ class Expansion:
         starts = iter(range(0, n, step))
 
         def work() -> None:
-            adder = _Adder(self, dtype, is_rough, step)
+            adder = _Adder(self, dtype, step, is_bounded, by_differences)
             for start in starts:  # whichever thread is free takes the next
                 part = X.part(slice(start, start + step)) if is_packed else cut(X, start, start + step)
-                adder.add(_dense(part) if becomes_dense else part, out[:, :, start : start + step])
+                at = slice(start, start + step)
+                adder.add(_dense(part) if becomes_dense else part, out.sums[:, :, at], out.error[:, at])
 
         with one_blas_thread():
             self.tiles(dtype)  # before the threads need them
@@ -217,10 +297,13 @@ class Expansion:
     def _make_tiles(self, dtype: np.dtype[Any]) -> Iterator[Tile]:
         step = rows_that_fit(int(self.Z.shape[1]) if self.is_dense else row_width(self.Z), TILE_COLUMNS)
         for start in range(0, self.Z.shape[0], step):
-            rows = cut(self.Z, start, start + step)
-            rows = _dense(rows) if self.is_dense else rows
-            side = self.kernel.side(rows, dtype, self.shared, is_right=True)
-            yield Tile(start, start + rows.shape[0], self.kernel.ready(side))
+            stop = min(start + step, self.Z.shape[0])
+            yield Tile(start, stop, self.kernel.ready(self.side_of(start, stop, dtype)))
+
+    def side_of(self, start: int, stop: int, dtype: np.dtype[Any]) -> Any:
+        """Columns start … stop, prepared."""
+        rows = cut(self.Z, start, stop)
+        return self.kernel.side(_dense(rows) if self.is_dense else rows, dtype, self.shared, is_right=True)
 
     def parts(self, tile: Tile) -> Iterator[tuple[int, int, int]]:
         """(group, start, stop) of the columns of each group that a tile holds."""
@@ -232,56 +315,99 @@ class Expansion:
 
 
 class _Adder:
-    """One thread's buffers. Coefficients are divided by the largest, so that float32 holds them."""
+    """One thread's buffers. Coefficients in float32 are divided by the largest, so that it holds them."""
 
-    def __init__(self, expansion: Expansion, dtype: np.dtype[Any], is_rough: bool, n_rows: int) -> None:
-        self.expansion, self.dtype, self.is_rough = expansion, dtype, is_rough
-        self.scale = float(np.abs(expansion.A).max(initial=0.0)) or 1.0
+    def __init__(
+        self, expansion: Expansion, dtype: np.dtype[Any], n_rows: int, is_bounded: bool, by_differences: bool
+    ) -> None:
+        self.expansion, self.kernel, self.is_bounded, self.by_differences = (
+            expansion,
+            expansion.kernel,
+            is_bounded,
+            by_differences,
+        )
+        self.precisions = (dtype,) if dtype == FLOAT64 else (dtype, FLOAT64)
+        largest = float(np.abs(expansion.A).max(initial=0.0)) or 1.0
+        self.scale = 1.0 if dtype == FLOAT64 else largest
+        self.A = expansion.A / self.scale
+        self.sizes = np.abs(self.A).max(axis=0, initial=0.0)
         self._buffer = np.empty(n_rows * min(TILE_COLUMNS, expansion.Z.shape[0]), dtype=dtype)
-        self._A = self._coefficients(dtype)
 
-    def add(self, rows: Matrix | PackedRows, sums: Floats) -> None:
-        """Fill the sums of some rows x, and their bounds if these are wanted; in float64 where dtype is too coarse."""
+    def add(self, rows: Matrix | PackedRows, sums: Floats, error: Floats) -> None:
+        """Fill the sums of some rows x, and the bounds of their errors if these are wanted."""
+        lefts: dict[np.dtype[Any], Any] = {}
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            if not self._filled(rows, sums):
-                if isinstance(rows, PackedRows):
-                    raise NotSupportedError("These packed rows need float64. Pass the rows themselves.")
-                wide = _Adder(self.expansion, FLOAT64, is_rough=False, n_rows=sums.shape[2])
-                if not wide._filled(rows, sums[:, : len(self.expansion.A)]):
-                    raise InvalidInputError(
-                        f"A value of {self.expansion.kernel!r} is not finite in float64. Scale the data."
-                    )
+            for tile in self.expansion.tiles(self.precisions[0]):
+                tries = () if self.by_differences else self.precisions
+                if not any(self._added(rows, lefts, tile, dtype, sums, error) for dtype in tries):
+                    self._add_differences(rows, tile, sums, error)
+            sums *= self.scale
+            error *= self.scale * (1.0 + 16.0 * UNIT)
+            error[np.isnan(sums).any(axis=1)] = np.inf
 
-    def _coefficients(self, dtype: np.dtype[Any]) -> Block:
-        A = self.expansion.A / self.scale
-        return (np.vstack([A, np.abs(A).max(axis=0)]) if self.is_rough else A).astype(dtype)
-
-    def _filled(self, rows: Matrix | PackedRows, sums: Floats) -> bool:
-        """Whether dtype was fine enough; nothing is written if not."""
-        kernel, shared, n = self.expansion.kernel, self.expansion.shared, sums.shape[2]
-        is_ready = isinstance(rows, PackedRows)
-        left = rows if is_ready else kernel.side(rows, self.dtype, shared, is_right=False)
-        total, error = np.zeros((sums.shape[0], len(self._A), n)), np.zeros(n)
-        is_simple = len(total) == 1 and len(self._A) <= MOST_SUMS
-        for tile in self.expansion.tiles(self.dtype):
-            weights = self._A[:, tile.start : tile.stop]
-            is_done = is_simple and kernel.sum_values(left, tile.side, weights, total[0])
-            values = self._buffer[: 0 if is_done else n * (tile.stop - tile.start)].reshape(n, -1)
-            if not is_done and not kernel.join(left, tile.side, values, shared):
+    def _added(
+        self, rows: Matrix | PackedRows, lefts: dict[Any, Any], tile: Tile, dtype: Any, sums: Floats, error: Floats
+    ) -> bool:
+        """Add a tile in this precision; False, with nothing done, where it is too coarse."""
+        kernel, n, is_prepared = self.kernel, sums.shape[2], dtype == self.precisions[0]
+        if isinstance(rows, PackedRows) and not is_prepared:
+            raise NotSupportedError("These packed rows need float64. Pass the rows themselves.")
+        if dtype not in lefts:
+            is_ready = isinstance(rows, PackedRows)
+            lefts[dtype] = rows if is_ready else kernel.side(rows, dtype, self.expansion.shared, is_right=False)
+        right = tile.side if is_prepared else kernel.ready(self.expansion.side_of(tile.start, tile.stop, dtype))
+        left, weights, sizes = lefts[dtype], self.A[:, tile.start : tile.stop], self.sizes[tile.start : tile.stop]
+        extra = kernel.error_weights(right, sizes) if self.is_bounded else None
+        if extra is not None:
+            weights = np.vstack([weights, extra])
+        weights = weights.astype(dtype)
+        total = np.zeros((sums.shape[0], len(weights), n))
+        is_simple = len(total) == 1 and len(weights) <= MOST_SUMS
+        if not (is_simple and kernel.sum_values(left, right, weights, total[0])):
+            values = self._values(n, tile.stop - tile.start, dtype)
+            if not kernel.join(left, right, values, self.expansion.shared):
                 return False
-            if self.is_rough and (relative := kernel._float32_error(left, tile.side)) is not None:
-                error = np.maximum(error, relative)
-            for g, start, stop in () if is_done else self.expansion.parts(tile):
-                total[g] += _times(self._A[:, start:stop], values[:, start - tile.start : stop - tile.start])
-        if self.is_rough:
-            # their own rounding and exp(error) − 1 for error are the 2 %
-            bound = 1.02 * (error + 0.5 * EPS32 * (sum_error(TILE_COLUMNS) + 2))
-            if bound.max() > MAX_BOUND:
-                return False
-            total[:, -1] += SMALLEST32 * self.expansion.Z.shape[0] / bound
-            sums[:, -1] = bound
-        np.multiply(total, self.scale, out=sums[:, : len(self._A)])
+            self._sum_up(tile, weights, values, total, has_sizes=extra is not None)
+        sums += total[:, : sums.shape[1]]
+        if self.is_bounded:
+            for g, start, stop in self.expansion.parts(tile):
+                at = slice(start - tile.start, stop - tile.start)
+                size = total[g, -1] if extra is not None else None
+                terms = SUM_TERMS if dtype == FLOAT32 else self.A.shape[1]
+                error[g] += kernel.error(left, right, at, sizes[at], size, terms)
         return True
+
+    def _add_differences(self, rows: Matrix | PackedRows, tile: Tile, sums: Floats, error: Floats) -> None:
+        """Add a tile by differences of the rows as they came."""
+        if isinstance(rows, PackedRows):
+            raise NotSupportedError("These packed rows need float64. Pass the rows themselves.")
+        values = self._values(sums.shape[2], tile.stop - tile.start, FLOAT64)
+        self.kernel.fill_differences(rows, cut(self.expansion.Z, tile.start, tile.stop), values)
+        weights, sizes = self.A[:, tile.start : tile.stop], self.sizes[tile.start : tile.stop]
+        total = np.zeros((sums.shape[0], len(weights) + 1, sums.shape[2]))
+        self._sum_up(tile, np.vstack([weights, sizes]), values, total, has_sizes=True)
+        sums += total[:, :-1]
+        if self.is_bounded:
+            for g, start, stop in self.expansion.parts(tile):
+                whole = sum_above(sizes[start - tile.start : stop - tile.start])
+                error[g] += self.kernel.difference_error(rows.shape[1], whole, total[g, -1], self.A.shape[1])
+
+    def _values(self, n: int, wide: int, dtype: Any) -> Block:
+        if dtype != self._buffer.dtype:
+            return np.empty((n, wide), dtype=dtype)
+        return self._buffer[: n * wide].reshape(n, -1)
+
+    def _sum_up(self, tile: Tile, weights: Block, values: Block, total: Floats, *, has_sizes: bool) -> None:
+        """total[g] += weights valuesᵀ over the columns of each group; the last weights belong to |values|."""
+        for g, start, stop in self.expansion.parts(tile):
+            step = SUM_TERMS if self.is_bounded and values.dtype == FLOAT32 else stop - start
+            for first in range(start - tile.start, stop - tile.start, step):
+                at = slice(first, min(first + step, stop - tile.start))
+                if has_sizes and not self.kernel.is_positive:
+                    total[g, :-1] += _times(weights[:-1, at], values[:, at])
+                    total[g, -1] += np.abs(values[:, at]) @ weights[-1, at]
+                else:
+                    total[g] += _times(weights[:, at], values[:, at])
 
 
 def _times(A: Block, values: Block) -> Block:

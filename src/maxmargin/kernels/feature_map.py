@@ -8,9 +8,9 @@ import numpy as np
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.inner import inner_products, squared_norms
+from maxmargin.kernels.inner import fine_power_sums, inner_products, power_error, squared_norms
 from maxmargin.kernels.tiles import FLOAT64, TILE_X, cast, cut, is_sparse, row_width, rows_that_fit
-from maxmargin.typing import Block, Matrix
+from maxmargin.typing import Block, Floats, Matrix
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,24 @@ class FeatureMap(Kernel):
                 "Its number of features must not depend on the rows."
             )
         inner_products(left, right, out)
+
+    @property
+    def has_fine_sums(self) -> bool:
+        """True: inner products can be had in twice the precision."""
+        return True
+
+    def fine_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> tuple[Floats, Floats]:
+        """See `fine_power_sums`."""
+        return fine_power_sums(self._map(X, FLOAT64), self._map(Z, FLOAT64), weights, 1.0, 0.0, 1)
+
+    def error_weights(self, right: Matrix, sizes: Floats) -> None:
+        """None: the lengths of the mapped rows tell the error."""
+        return
+
+    def error(self, left: Matrix, right: Matrix, at: slice, sizes: Floats, total: Floats | None, terms: int) -> Floats:
+        """Φ(x) is exact by definition, and its inner products round: see `power_error`."""
+        mapped, others = self._map(left, FLOAT64), self._map(self.part(right, at), FLOAT64)
+        return power_error(mapped, others, sizes, 1.0, 0.0, 1, terms)
 
     def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
         values = np.empty(X.shape[0], dtype=dtype)

@@ -124,10 +124,16 @@ class PackedRows:
         """The precision of the values."""
         return self.entries.value.dtype
 
-    @property
+    @cached_property
     def terms(self) -> int:
         """How many products are summed at most."""
-        return self.entries.width + 2
+        start = self.entries.start
+        return int((start[self.at + 1] - start[self.at]).max(initial=0)) + 2
+
+    @cached_property
+    def typical(self) -> float:
+        """The median of the squares."""
+        return float(np.median(self.squares)) if len(self.squares) else 0.0
 
     def fill(self, columns: "PackedRows", out: Block) -> None:
         """The kernel between these rows and others, as columns."""

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.inner import inner_products, require_finite, squared_norms
+from maxmargin.kernels.inner import fine_power_sums, inner_products, power_error, require_finite, squared_norms
 from maxmargin.kernels.parameters import check_degree, check_gamma, check_number, resolve_gamma
-from maxmargin.typing import Block, Matrix
+from maxmargin.typing import Block, Floats, Matrix
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,23 @@ class Polynomial(Kernel):
         values = squared_norms(X, dtype)
         self._power(values)
         return values
+
+    @property
+    def has_fine_sums(self) -> bool:
+        """True: inner products and powers can be had in twice the precision."""
+        return True
+
+    def fine_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> tuple[Floats, Floats]:
+        """See `fine_power_sums`."""
+        return fine_power_sums(X, Z, weights, float(self.gamma), self.coef0, self.degree)
+
+    def error_weights(self, right: Matrix, sizes: Floats) -> None:
+        """None: the lengths of the rows tell the error."""
+        return
+
+    def error(self, left: Matrix, right: Matrix, at: slice, sizes: Floats, total: Floats | None, terms: int) -> Floats:
+        """See `power_error`."""
+        return power_error(left, self.part(right, at), sizes, float(self.gamma), self.coef0, self.degree, terms)
 
     def _relative_error(self, X: Matrix) -> float:
         return float(np.finfo(np.float64).eps) * (1 + self.degree)

@@ -11,11 +11,21 @@ import numpy as np
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.centre import SHIFT_ROWS, Centre, centre_of, mean_of, shifted
 from maxmargin.kernels.compiled import CompiledRows
-from maxmargin.kernels.inner import inner_products, product, require_finite, squared_norms
+from maxmargin.kernels.inner import distinct, inner_products, product, require_finite, squared_norms
 from maxmargin.kernels.packed import PackedRows, float32_error
 from maxmargin.kernels.parameters import check_gamma, resolve_gamma
-from maxmargin.kernels.tiles import EPS32, FLOAT32, FLOAT64, cast, cut, is_sparse, row_width, sum_error
+from maxmargin.kernels.tiles import FLOAT32, FLOAT64, cast, cut, is_sparse, row_width
+from maxmargin.rounding import UNIT, UNIT32, sum_above
 from maxmargin.typing import Block, Floats, Indices, Matrix
+
+MAX_EXPONENT_ERROR = UNIT**0.5
+# Bound of the error of an exponent from norms in float64, beyond which differences of rows are used: half of the digits.
+
+LINEAR_RANGE = 0.05
+# Errors of an exponent up to here change a value by at most 1.03 times as much; larger ones have no bound here.
+
+EXP_ERROR = 8
+# Error of exp in unit roundoffs: 4 units of the last place (tests look at every float32, and at many float64).
 
 MAX_FLOAT32_GAMMA = 1e30
 # Beyond it a product that underflows in float32 (below 1e-45) could matter.
@@ -106,10 +116,12 @@ class RBF(Kernel):
         return True
 
     def _fill(self, X: Matrix, Z: Matrix, out: Block, shared: Any) -> None:
-        if not self.join(*self._sides(X, Z, out.dtype, shared), out, shared):  # float32 would be too coarse
-            wide = np.empty(out.shape)
-            self.join(*self._sides(X, Z, FLOAT64, shared), wide, shared)
-            out[...] = wide
+        if self.join(*self._sides(X, Z, out.dtype, shared), out, shared):
+            return
+        wide = np.empty(out.shape)  # out.dtype would be too coarse
+        if out.dtype == FLOAT64 or not self.join(*self._sides(X, Z, FLOAT64, shared), wide, shared):
+            self.fill_differences(X, Z, wide)
+        out[...] = wide
 
     def _sides(self, X: Matrix, Z: Matrix, dtype: np.dtype[Any], shared: Any) -> tuple["AnySide", "AnySide"]:
         return self.side(X, dtype, shared, is_right=False), self.side(Z, dtype, shared, is_right=True)
@@ -201,7 +213,12 @@ class RBF(Kernel):
             return False
         for side in sides:
             require_finite(side.squares, f"A squared norm for {self!r}")
-        return True
+        if dtype == FLOAT32:
+            return True
+        if not math.isfinite(2.0 * float(self.gamma)):
+            return False
+        largest = 2 * sum(float(side.squares.max(initial=0.0)) for side in sides)
+        return bool(_exponent_error(max(side.terms for side in sides), dtype) * largest <= MAX_EXPONENT_ERROR)
 
     def compiled(self, right: "AnySide", size: int) -> CompiledRows | None:
         """Return √(2γ)(x − μ) as columns and γ‖x − μ‖² of dense rows that suit their precision."""
@@ -224,12 +241,77 @@ class RBF(Kernel):
         require_finite(out, f"A sum of values of {self!r}")
         return out
 
-    def _float32_error(self, left: "AnySide", right: "AnySide") -> Floats:
-        """The product's sums of d + 2 terms of at most 2γ(‖x‖² + ‖z‖²) in all, its rounded rows, and exp."""
-        largest = float(right.squares.max(initial=0.0))
-        ulps = (2 * sum_error(right.terms) + 12) * (left.squares + largest) + 8
-        error: Floats = 0.5 * EPS32 * ulps
-        return error
+    @property
+    def is_bounded_in_float32(self) -> bool:
+        """True: values are at most 1."""
+        return True
+
+    @property
+    def is_positive(self) -> bool:
+        """True: an exponential."""
+        return True
+
+    @property
+    def has_differences(self) -> bool:
+        """True: the distance is one of differences."""
+        return True
+
+    def error_weights(self, right: "AnySide", sizes: Floats) -> Floats | None:
+        """|A|(1 + a'/κ) with a' = γ‖z − μ‖²: so few far rows do not spoil the bound of all others; None in float64."""
+        if right.dtype == FLOAT64:
+            return None
+        weights: Floats = sizes * (1.0 + right.squares / self._kappa(right))
+        return weights
+
+    def error(
+        self, left: "AnySide", right: "AnySide", at: slice, sizes: Floats, total: Floats | None, terms: int
+    ) -> Floats:
+        """From |error of k| ≤ k(2c₁(a + a') + c₂): as Σ_j |A_j|(1 + a'_j/κ)k_j = total, at most total · max(2c₁a + c₂, 2c₁κ).
+
+        In float64 k ≤ 1 is enough: Σ_j |A_j|(2c₁(a + a'_j) + c₂). c₁ bounds the error of the exponent, divided by
+        γ(‖x − μ‖ + ‖z − μ‖)² ≤ 2(a + a'); c₂ is what exp and the sum round. The factor 1.1 covers what is of second order
+        (e^δ ≤ 1 + 1.03δ), and the rounding of the bound itself.
+        """
+        unit = _unit(right.dtype)
+        slope = 2.0 * _exponent_error(max(left.terms, right.terms), right.dtype)
+        constant, lost = (EXP_ERROR + terms + 6) * unit, 2e-38 if right.dtype == FLOAT32 else 1e-307
+        farthest = float(right.squares[at].max(initial=0.0))
+        if total is None:
+            bound = 1.1 * (
+                sum_above(sizes) * (slope * left.squares + constant) + slope * sum_above(sizes * right.squares[at])
+            )
+        else:
+            bound = 1.1 * total * np.maximum(slope * left.squares + constant, slope * self._kappa(right))
+        bound += lost * (1.1 * sum_above(sizes) + len(sizes))  # values that vanished, and coefficients
+        return np.where(slope * (left.squares + farthest) <= LINEAR_RANGE, bound, np.inf)
+
+    def _kappa(self, right: "AnySide") -> float:
+        """κ of the bound: any number > 0 is right, and this one makes it tight for rows like most."""
+        return right.typical + (EXP_ERROR + 134) / (2.0 * right.terms)
+
+    def fill_differences(self, X: Matrix, Z: Matrix, out: Block) -> None:
+        """Fill a block by differences of the rows as they came, in float64; O(d) a value."""
+        if _is_compiled() and is_sparse(X) and is_sparse(Z):
+            from maxmargin._loops.rbf_sums import rbf_values_csr
+
+            (X, Z), values = (_sorted(side) for side in (X, Z)), np.empty(out.shape)
+            rbf_values_csr(X.indptr, X.indices, X.data, Z.indptr, Z.indices, Z.data, float(self.gamma), values)
+            out[...] = values
+            require_finite(out, f"A value of {self!r}")
+            return
+        X, Z = (np.ascontiguousarray(side.toarray() if is_sparse(side) else side, dtype=FLOAT64) for side in (X, Z))
+        if _is_compiled():
+            from maxmargin._loops.rbf_sums import rbf_values
+
+            rbf_values(X, Z, float(self.gamma), out)
+        else:
+            for i, x in enumerate(X):
+                out[i] = np.exp(-float(self.gamma) * np.square(x - Z).sum(axis=1))
+        require_finite(out, f"A value of {self!r}")
+
+    def difference_error(self, d: int, sizes: float, total: Any, terms: int) -> Any:
+        """The exponent errs by (d + 4)u times itself, and t·e⁻ᵗ < 0.37; exp and the sum round."""
+        return 1.1 * (UNIT * (0.41 * (d + 4) * sizes + (EXP_ERROR + terms + 6) * total) + 1e-307 * sizes)
 
     def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
         return np.ones(X.shape[0], dtype=dtype)
@@ -244,6 +326,25 @@ class RBF(Kernel):
         return float(np.finfo(np.float64).eps) * (1 + float(self.gamma) * farthest)
 
 
+def _sorted(X: Matrix) -> Matrix:
+    """CSR rows whose columns rise, each stored once: X itself where that is so."""
+    X = distinct(X)
+    return X if X.has_sorted_indices else X.sorted_indices()
+
+
+def _unit(dtype: np.dtype[Any]) -> float:
+    return UNIT32 if dtype == FLOAT32 else UNIT
+
+
+def _exponent_error(terms: int, dtype: np.dtype[Any]) -> float:
+    """c₁ ≥ |error of the exponent| / γ(‖x − μ‖ + ‖z − μ‖)², for sums of so many products.
+
+    The sum rounds `terms` times, and so does each norm in float64 (in float32 they are float64's, rounded once); shifting,
+    scaling by √(2γ) or 2γ and conversion round each entry up to 4 times.
+    """
+    return (terms + 14) * UNIT32 if dtype == FLOAT32 else (2 * terms + 14) * UNIT
+
+
 @dataclass(frozen=True)
 class Side:
     """Rows of one side of a tile, ready for the product, and their γ‖x − μ‖²."""
@@ -255,6 +356,11 @@ class Side:
     def error(self) -> float:
         """How many times the error of a float32 exponent is what we allow."""
         return float32_error(self.squares)
+
+    @cached_property
+    def typical(self) -> float:
+        """The median of the squares."""
+        return float(np.median(self.squares)) if len(self.squares) else 0.0
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.inner import inner_products, require_finite, squared_norms
+from maxmargin.kernels.inner import inner_products, power_error, require_finite, squared_norms
 from maxmargin.kernels.parameters import check_gamma, check_number, resolve_gamma
-from maxmargin.typing import Block, Matrix
+from maxmargin.rounding import gamma, sum_above
+from maxmargin.typing import Block, Floats, Matrix
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,15 @@ class Sigmoid(Kernel):
         values = squared_norms(X, dtype)
         self._squash(values)
         return values
+
+    def error_weights(self, right: Matrix, sizes: Floats) -> None:
+        """None: the lengths of the rows tell the error."""
+        return
+
+    def error(self, left: Matrix, right: Matrix, at: slice, sizes: Floats, total: Floats | None, terms: int) -> Floats:
+        """tanh is 1-Lipschitz and at most 1; its own error is 8u at most."""
+        inner = power_error(left, self.part(right, at), sizes, float(self.gamma), self.coef0, 1, 0)
+        return np.asarray(inner + gamma(terms + 12) * sum_above(sizes))
 
     def _squash(self, values: Block) -> None:
         """Replace inner products by tanh(γ · values + c₀)."""

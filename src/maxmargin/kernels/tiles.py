@@ -64,20 +64,6 @@ def rows_that_fit(width: int, most: int) -> int:
     return max(1, min(most, TILE_BYTES // (8 * max(width, 1))))
 
 
-def sum_error(terms: int) -> float:
-    """A bound of the rounding error of a sum of products, in half-ε of the sum of their absolute values.
-
-    8√terms: rounding errors are taken to be independent, and then it holds with probability 1 − 1e-13 (Higham and Mary 2019). The
-    worst case, `terms` itself, does not happen.
-
-    Examples
-    --------
-    >>> sum_error(1), sum_error(100)
-    (1.0, 80.0)
-    """
-    return float(min(terms, 8 * terms**0.5))
-
-
 def cut(X: Matrix, start: int, stop: int) -> Matrix:
     """Rows start to stop, as they are: a view of dense rows, a small copy of sparse ones."""
     if start == 0 and stop >= X.shape[0]:

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.certificate import ABSENT, ON, OUTSIDE
+from maxmargin.core.groups import ABSENT, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.anatomy import Anatomy, anatomies, strongest
 from maxmargin.plot.style import BLUE, GREY, GROUPS, MARKERS, Display, Look, require_matplotlib

@@ -31,8 +31,9 @@ VERDICTS = {
 class LeaveOneOutDisplay(Display):
     """What settled each left-out sample, over its slack ξ and dual variable α.
 
-    Below the line 2αR² + ξ = 1 the lemma of the ξα estimate says: correct without it (a theorem only where b is unique and the
-    kernel is not negative). Right of ξ = 1 the sample is a training error, and so a leave-one-out error: always a theorem.
+    Below the line 2αR² + ξ = 1 the lemma of the ξα estimate says: correct without it (an estimate; a theorem about exact optima
+    without a free bias). Right of ξ = 1 the sample is a training error. Of an exact optimum that is a leave-one-out error, with
+    any bias: a theorem.
 
     Parameters
     ----------

@@ -23,8 +23,9 @@ FORMULAS = {
 class LossesDisplay(Display):
     """What a sample costs, as a function of z = yF.
 
-    The hinge is the smallest convex function above the 0–1 loss that reaches 0 at the margin; the ramp lies between the two and
-    is not convex; the perceptron's loss asks for no margin.
+    The hinge is convex and nowhere below the 0–1 loss; the squared hinge too, with smaller values inside the margin and larger
+    ones for wrong samples. The ramp lies between the 0–1 loss and the hinge and is not convex. The perceptron's loss has no
+    margin.
 
     Parameters
     ----------

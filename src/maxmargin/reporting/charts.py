@@ -1,47 +1,45 @@
 """The charts of a report: margins, gap, features, leave-one-out verdicts."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from maxmargin.analysis.margin_histogram import margin_histogram
 from maxmargin.core import Trace
+from maxmargin.core.groups import INSIDE, ON, OUTSIDE
 from maxmargin.estimators import LeaveOneOut
+from maxmargin.estimators.anatomy import Anatomy
 from maxmargin.reporting.html import Html, figure, number
 from maxmargin.reporting.svg import Chart, legend, together
 from maxmargin.typing import Floats
 
 MOST_VERDICTS = 1500
-ZONES = (
-    ("wrong", "bar z0", "wrong: yF ≤ 0"),
-    ("inside", "bar z1", "inside the margin"),
-    ("outside", "bar z2", "on or outside it"),
-)
+Zones: TypeAlias = list[tuple[Any, str, str]]
+"""Which samples, how they are drawn, and the words for them."""
 
 
-def margins_figure(margins: Floats, name: str) -> Html:
-    """The histogram of yF of one problem's samples."""
-    found = margin_histogram(margins)
-    total = found.wrong + found.inside + found.outside
-    n_wrong, n_inside, n_outside = (int(getattr(found, zone).sum()) for zone, _, _ in ZONES)
+def margins_figure(part: Anatomy, name: str) -> Html:
+    """The histogram of yF of one problem's samples, counted as the certificate counts them where there is one."""
+    margins = part.margins
+    found = margin_histogram(margins[part.present])
+    zones = [(found.counts_of(margins[chosen]), class_, words) for chosen, class_, words in _zones(part) if len(chosen)]
+    total = sum(counts for counts, _, _ in zones)
+    entries = [("box", class_, f"{words} ({number(int(counts.sum()))})") for counts, class_, words in zones]
     chart = Chart(
         f"Margins, {name}",
-        f"Histogram of y F: {n_wrong} samples wrong, {n_inside} inside the margin, {n_outside} on it or outside.",
+        f"Histogram of y F: {', '.join(words for _, _, words in entries)}.",
         "margin y F",
         "samples",
         (float(found.edges[0]), float(found.edges[-1])),
-        (0.0, 1.06 * float(total.max())),
+        (0.0, 1.06 * float(np.max(total))),
         height=280,
     )
-    below, entries = np.zeros(len(total)), []
-    for zone, class_, words in ZONES:
-        counts = getattr(found, zone)
+    below = np.zeros(len(found.edges) - 1)
+    for counts, class_, _ in zones:
         boxes = [(found.edges[k], below[k], found.edges[k + 1], below[k] + counts[k]) for k in np.flatnonzero(counts)]
         chart.boxes(boxes, class_)
         below = below + counts
-        if len(boxes):
-            entries.append(("box", class_, f"{words} ({number(int(counts.sum()))})"))
     chart.vertical(0.0, "zero")
     chart.vertical(1.0, "edge")
     who = (
@@ -50,6 +48,24 @@ def margins_figure(margins: Floats, name: str) -> Html:
     beyond = f" {who} in the outermost bars." if found.n_beyond else ""
     words = "The thick line is the boundary, yF = 0; the thin one the margin, yF = 1." + beyond
     return figure(together(chart.render(), legend(entries)), f"{name}. " if name else "", words)
+
+
+def _zones(part: Anatomy) -> Zones:
+    """By the groups of complementary slackness, as the certificate counts; by yF where there is no dual variable."""
+    groups, present = part.groups, part.present
+    if groups is None:
+        z = part.margins[present]
+        return [
+            (present[z <= 0], "bar z0", "wrong: yF ≤ 0"),
+            (present[(z > 0) & (z < 1)], "bar z1", "inside the margin"),
+            (present[z >= 1], "bar z2", "on or outside it"),
+        ]
+    return [
+        (part.outliers, "bar z0", "outliers of the ramp, left out"),
+        (np.flatnonzero(groups == INSIDE), "bar z1", "inside it or wrong"),
+        (np.flatnonzero(groups == ON), "bar z3", "on it"),
+        (np.flatnonzero(groups == OUTSIDE), "bar z2", "outside the margin"),
+    ]
 
 
 def gap_figure(traces: Sequence[Trace], names: Sequence[str], worst: int, tol: float | None) -> Html:
@@ -62,7 +78,7 @@ def gap_figure(traces: Sequence[Trace], names: Sequence[str], worst: int, tol: f
     top = max([*positive, *([tol] if tol else [])], default=1.0)
     chart = Chart(
         "Relative duality gap against time",
-        f"The gap falls to {number(points[worst][-1][1], 2)}." if points[worst] else "No finite gap was certified.",
+        f"The gap falls to {number(points[worst][-1][1], 2)}." if points[worst] else "No finite gap was proved.",
         "seconds",
         "relative gap",
         (0.0, 1.03 * longest),
@@ -86,7 +102,7 @@ def gap_figure(traces: Sequence[Trace], names: Sequence[str], worst: int, tol: f
     if tol:
         chart.horizontal(tol, "tol")
         entries.append(("line", "tol", f"tol = {number(tol)}"))
-    return figure(together(chart.render(), legend(entries)), "Each point is a proof: P − D, recomputed from the data.")
+    return figure(together(chart.render(), legend(entries)), "Each point is P − D, recomputed from the data.")
 
 
 def features_figure(names: Sequence[str], effects: Floats) -> Html:

@@ -96,7 +96,7 @@ def support(subject: Subject) -> Section | None:
                 )  # fmt: skip
     rows.sort(key=lambda row: -row[0])
     total = number(len(subject.estimator.support_))
-    what = "dual variables" if subject.is_certified else "numbers of mistakes (times η)"
+    what = "dual variables" if subject.has_certificate else "numbers of mistakes (times η)"
     head = ("row", "class", "problem", "α", "its bound c", "y F", "slack ξ")
     drop = 2 if subject.is_binary else None
     keep = [k for k in range(len(head)) if k != drop]
@@ -115,7 +115,7 @@ def left_out(subject: Subject) -> Section | None:
         return None
     estimates = result.xi_alpha if isinstance(result.xi_alpha, tuple) else (result.xi_alpha,)
     rows = [
-        (part.name, f"{e.error:.2%}", f"{e.recall:.2%}", f"{e.precision:.2%}")
+        (part.name, f"≈ {e.error:.2%}", f"≈ {e.recall:.2%}", f"≈ {e.precision:.2%}")
         for part, e in list(zip(subject.parts, estimates, strict=True))[:MOST_PROBLEMS]
     ]
     wrong = np.asarray(result.predictions) != np.asarray(subject.estimator.classes_)[subject.labels]
@@ -123,6 +123,7 @@ def left_out(subject: Subject) -> Section | None:
         "Leave-one-out", "leave-one-out",
         paragraph(
             f"Leave-one-out error: {result.error:.2%}. Each label comes from the machine that never saw its sample. "
+            f"{result.meaning} "
             f"{number(int(result.n_retrained))} of {number(subject.n)} samples needed retraining; {number(result.seconds, 3)} s "
             "in all.",
             class_="verdict",
@@ -131,7 +132,7 @@ def left_out(subject: Subject) -> Section | None:
               [(str(how), number(count)) for how, count in result.counts().items()]),
         verdicts_figure(result, wrong) if len(estimates) == 1 else "",
         table("ξα estimates, without retraining (pessimistic, as a rule)",
-              ("problem", "error at most", "recall at least", "precision at least"), rows),
+              ("problem", "error", "recall", "precision"), rows),
     )  # fmt: skip
 
 
@@ -139,7 +140,7 @@ def promises(subject: Subject) -> Section | None:
     """What the margin promises about new data."""
     if getattr(subject.estimator, "mistake_bound_", None) is not None and subject.is_binary:
         found = {"perceptron_updates": subject.estimator.mistake_bound_}
-    elif not subject.is_certified or not subject.is_binary:
+    elif not subject.has_certificate or not subject.is_binary:
         return None
     elif subject.sample_weight is not None:
         return section("What the margin promises", "bounds", paragraph(
@@ -174,7 +175,7 @@ def again(subject: Subject) -> Section:
     call = estimator.__repr__(N_CHAR_MAX=4000)
     weights = ", sample_weight" if subject.sample_weight is not None else ""
     lines = [f"from maxmargin import {name}, certify", "", f"model = {call}.fit(X, y{weights})"]
-    lines.append(f"print(certify(model, X, y{weights}))" if subject.is_certified else "print(model.score(X, y))")
+    lines.append(f"print(certify(model, X, y{weights}))" if subject.has_certificate else "print(model.score(X, y))")
     versions = [("Python", f"{platform.python_version()}, {platform.system()} {platform.machine()}")]
     versions += [(package, version(package)) for package in PACKAGES]
     return section(

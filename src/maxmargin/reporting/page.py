@@ -45,7 +45,7 @@ summary{cursor:pointer;color:var(--accent)}
 .k3{fill:var(--k3);stroke:var(--k3)}.k4{fill:var(--k4);stroke:var(--k4)}.k5{fill:var(--k5);stroke:var(--k5)}
 .k6{fill:var(--k6);stroke:var(--k6)}.k7{fill:var(--k7);stroke:var(--k7)}
 .region{stroke:none}
-.bar{stroke:var(--bg);stroke-width:.8}.z0{fill:var(--fg)}.z1{fill:var(--k4)}.z2{fill:var(--k0)}
+.bar{stroke:var(--bg);stroke-width:.8}.z0{fill:var(--fg)}.z1{fill:var(--k4)}.z2{fill:var(--k0)}.z3{fill:var(--k2)}
 .trace{stroke:var(--k0);stroke-width:2;fill:none}.trace.others{stroke:var(--dim);stroke-width:1;stroke-opacity:.7}
 .dot{fill:var(--k0)}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:.1rem 1.1rem;padding:0;margin:.3rem 0;font-size:.9rem}
@@ -68,7 +68,8 @@ def page(subject: Subject, title: str | None) -> str:
     makers = (asked, certificate, samples, boundary, proof, features, support, left_out, promises, again)
     sections = [found for make in makers if (found := make(subject))]
     links = [element("li", element("a", one.heading, href=f"#{one.anchor}")) for one in sections]
-    subtitle = f"{name} on {number(subject.n)} samples. A report of maxmargin: every answer carries its proof."
+    with_proof = ", with its proof" if subject.has_certificate else ""
+    subtitle = f"{name} on {number(subject.n)} samples{with_proof}. A report of maxmargin."
     body = element(
         "body",
         element("header", element("h1", heading), element("p", subtitle, class_="sub")),

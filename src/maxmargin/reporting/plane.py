@@ -62,7 +62,7 @@ def _of_two_features(subject: Subject, shown: Indices) -> Html:
     if subject.is_binary:
         F = np.asarray(estimator.decision_function(grid), dtype=np.float64).reshape(GRID, GRID)
         words = "The line is F = 0."
-        if not hasattr(estimator, "witness_"):  # a perceptron has no margin to show
+        if not hasattr(estimator, "n_updates_"):  # a perceptron has no margin to show
             _fill(chart, xs, ys, np.abs(F) < 1.0, "band")
             for level in (-1.0, 1.0):
                 chart.segments(level_segments(xs, ys, F, level), "edge")
@@ -107,7 +107,7 @@ def _of_feature_space(subject: Subject, part: Anatomy) -> Html:
             chart.vertical(x, class_)
     space = "the space of the features" if part.problem.is_linear else "the kernel's feature space"
     words = (
-        f"A projection of {space} onto a plane: horizontally the exact signed distance to the boundary (thick), with the "
+        f"A projection of {space} onto a plane: horizontally the signed distance to the boundary (thick), with the "
         f"margin ±1/‖w‖ = ±{number(half)} (shaded); vertically the first principal component of what is orthogonal to w."
     )
     return _finish(subject, chart, scatter, words)
@@ -177,7 +177,7 @@ def _finish(subject: Subject, chart: Chart, scatter: Scatter, words: str) -> Htm
             chart.marks(x[mine], y[mine], shape, class_, sizes[rows[mine]])
         entries.append((shape, f"mark {colour}", f"class {name}"))
     if alpha is not None:
-        entries.append(("circle", "mark k0 full", "filled: support vector, larger with α" if subject.is_certified
+        entries.append(("circle", "mark k0 full", "filled: support vector, larger with α" if subject.has_certificate
                         else "filled: a mistake was made here"))  # fmt: skip
     wrong = np.flatnonzero(subject.is_wrong[rows])
     chart.marks(x[wrong], y[wrong], "cross", "cross", 4.0)

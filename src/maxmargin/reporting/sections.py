@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core import Regularization
-from maxmargin.core.certificate import INSIDE, ON, OUTSIDE
+from maxmargin.core import Certificate, Regularization
+from maxmargin.core.groups import INSIDE, ON, OUTSIDE
 from maxmargin.estimators.anatomy import Anatomy
 from maxmargin.reporting.charts import gap_figure, margins_figure
 from maxmargin.reporting.html import Html, Section, element, number, paragraph, section, table
@@ -56,7 +56,7 @@ def asked(subject: Subject) -> Section:
 
 def _objective(subject: Subject) -> str:
     estimator = subject.estimator
-    if not hasattr(estimator, "C") and not subject.is_certified:
+    if not hasattr(estimator, "C") and not subject.has_certificate:
         return "A perceptron minimises nothing: it visits the samples and adds those on their wrong side, until none is left."
     C = getattr(estimator, "C", np.inf)
     trade_off = estimator._trade_off() if C is None else Regularization.of(C)
@@ -66,18 +66,20 @@ def _objective(subject: Subject) -> str:
         if subject.parts[0].problem is None or subject.parts[0].problem.is_linear
         else repr(kernel)
     )
-    penalty, loss = getattr(estimator, "penalty", "l2"), getattr(estimator, "loss", "hinge")
+    penalty: Any = getattr(estimator, "penalty", "l2")
+    loss = getattr(estimator, "loss", "hinge")
     norm = "‖w‖₁" if penalty == "l1" else "½‖w‖²"
+    slack = {"squared_hinge": "ξ²", "ramp": " min(1, ξ)"}.get(loss, "ξ")
     return (
         f"Minimised: {norm} + Σ c·ℓ(y F(x)) with the {str(loss).replace('_', ' ')} loss, F(x) = ⟨w, φ(x)⟩ + b, φ: {space}."
-        f" The trade-off: {trade_off}."
+        f" The trade-off: {trade_off.words(penalty, slack)}."
     )
 
 
 def certificate(subject: Subject) -> Section:
     """What is proved, in words and in numbers."""
     estimator = subject.estimator
-    if not subject.is_certified:
+    if not subject.has_certificate:
         return section("The certificate", "certificate", *_no_certificate(subject))
     worst = subject.worst_first[0]
     assert worst.certificate is not None
@@ -94,17 +96,26 @@ def certificate(subject: Subject) -> Section:
     return section(
         "The certificate", "certificate",
         paragraph(lead, class_="verdict"),
-        paragraph(
-            "P is the objective of this model and D a lower bound for every model: no other choice of w and b can bring the "
-            "objective below D. Both were recomputed from the data, in float64, when this page was made."
-        ),
+        paragraph(_meaning(worst.certificate)),
         table(
             f"Certificates{fewer}",
-            ("problem", "primal P", "dual D", "relative gap", "KKT violation", "margin"), rows,
+            ("problem", "certified", "primal P", "dual D", "relative gap", "KKT violation", "margin"), rows,
         ),
         _not_convex(subject),
         paragraph(f"How the fit ended: {status} Solver: {solver}."),
     )  # fmt: skip
+
+
+def _meaning(found: Certificate) -> str:
+    """What P and D are."""
+    made = "Both were recomputed from the data when this page was made."
+    if not found.convex:
+        return f"P is the objective of this model; D is no lower bound, as the kernel is not positive semi-definite. {made}"
+    trust = "if the kernel is positive semi-definite, " if found.assumed_psd else ""
+    return (
+        "P is the objective of this model and D a lower bound for every model: "
+        f"{trust}no other choice of w and b can bring the objective below D. {made}"
+    )
 
 
 def _not_convex(subject: Subject) -> Html | str:
@@ -123,20 +134,22 @@ def _numbers(part: Anatomy) -> tuple[Any, ...]:
     found = part.certificate
     assert found is not None
     return (
-        part.name, number(found.primal, 8), number(found.dual, 8), number(found.relative_gap, 2),
-        number(found.kkt_violation, 2), number(found.margin),
+        part.name, "yes" if found.is_certified else "no", number(found.primal, 8), number(found.dual, 8),
+        number(found.relative_gap, 2), number(found.kkt_violation, 2), number(found.margin),
     )  # fmt: skip
 
 
 def _no_certificate(subject: Subject) -> list[Html]:
     estimator = subject.estimator
-    if not hasattr(estimator, "witness_"):
+    if not hasattr(estimator, "dual_coef_"):
         return [
             paragraph(
                 "There is no certificate: this model was learned from a stream, whose samples are gone.",
                 class_="verdict",
             )
         ]
+    if not hasattr(estimator, "witness_"):
+        return [paragraph("There is no proof: a model file keeps no witness of a perceptron.", class_="verdict")]
     witnesses = estimator.witness_ if isinstance(estimator.witness_, tuple) else (estimator.witness_,)
     words = [
         paragraph(
@@ -160,7 +173,7 @@ def samples(subject: Subject) -> Section:
             f"Training error: {number(errors)} of {number(subject.n)} samples ({errors / subject.n:.2%}) are misclassified."
         )
     ]
-    if subject.is_certified:
+    if subject.has_certificate:
         rows = [_group_row(part) for part in parts[:MOST_PROBLEMS]]
         content.append(
             table(
@@ -173,7 +186,7 @@ def samples(subject: Subject) -> Section:
     shown = parts[:MOST_HISTOGRAMS]
     if len(shown) < len(parts):
         content.append(paragraph(f"Margins of {len(shown)} of the {len(parts)} problems, the largest gaps first:"))
-    content += [margins_figure(part.margins[part.present], "" if subject.is_binary else part.name) for part in shown]
+    content += [margins_figure(part, "" if subject.is_binary else part.name) for part in shown]
     return section("The samples", "samples", *content)
 
 

@@ -84,7 +84,7 @@ class Subject:
         return isinstance(self.kernel, Precomputed)
 
     @property
-    def is_certified(self) -> bool:
+    def has_certificate(self) -> bool:
         """Whether there is an objective to certify."""
         return all(part.certificate is not None for part in self.parts)
 

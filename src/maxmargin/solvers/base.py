@@ -5,23 +5,46 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate import Certificate, certify
+from maxmargin.core.losses import SquaredHinge
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.scores import Scores, scores
 from maxmargin.core.solution import Solution, Status, TracePoint
 from maxmargin.core.workspace import DEFAULT_BYTES, Workspace
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
+from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.pulse import Pulse
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
 
 if TYPE_CHECKING:
-    from maxmargin.solvers.auto import Auto
+    from maxmargin.solvers.auto import Auto, Offer
+
+EARLY = 0.4
+"""The share of another solver's price that must have been spent before the pace of the present one is believed."""
+
+LARGEST_OBJECTIVE = 1e300
+"""Largest value that the objective may reach: float64 ends at 1.8e308, and sums over samples need room."""
+
+HARMLESS = 1e8
+"""Sum of the costs up to which a linear objective is not compared with the data: estimators refuse |x| > 1e140."""
+
+
+FEW_SAMPLES = 2000
+"""Samples up to which solvers that stalled from a candidate begin anew: it takes seconds at most."""
+
+LAST_DIGITS = 1e-6
+"""Relative gap below which a candidate that is optimal to rounding is the end: more solvers would find other last digits."""
+
+WORTHLESS = 0.5
+"""Relative gap from which on a candidate is no start for another solver: w = 0 has a gap of 1 at most."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +106,9 @@ class Clock:
 class Progress(NamedTuple):
     """What one step reports: the solver's own estimate of the relative gap, which merely asks for the check.
 
-    A `candidate` is judged and kept whatever the gap is: a solver that hands the problem over leaves its own behind.
+    A `candidate` is judged and kept whatever the gap is. `is_final`: no further step changes anything. `dual` is the value of the
+    solver's own feasible dual point, where it knows one: while that rises nobody asks whether it stalls. `to_come`, the rounds
+    that the tolerance still asks for at their present pace, decides nothing but who goes on.
     """
 
     gap: float
@@ -91,11 +116,15 @@ class Progress(NamedTuple):
     is_final: bool = False
     is_infeasible: bool = False
     candidate: Candidate | None = None
+    dual: float = -math.inf
+    to_come: float = 0.0
 
     @classmethod
-    def without_claim(cls, gap: float, tol: float, rounds: int = 1) -> "Progress":
+    def without_claim(
+        cls, gap: float, tol: float, rounds: int = 1, dual: float = -math.inf, to_come: float = 0.0
+    ) -> "Progress":
         """An estimate for those who watch, which does not ask for the check however small it is."""
-        return cls(max(gap, math.nextafter(tol, math.inf)), rounds)
+        return cls(max(gap, math.nextafter(tol, math.inf)), rounds, dual=dual, to_come=to_come)
 
 
 class Event(NamedTuple):
@@ -127,10 +156,10 @@ class Solver(ABC):
         """The smallest relative gap to ask for on any problem it accepts: 0 where only rounding ends the progress."""
         return 0.0
 
-    def route(self, state: Any) -> str:
-        """Its name, and those of the solvers that it handed the problem over to."""
+    def route(self, state: Any) -> list[str]:
+        """Its name, and those of the solvers that are its own later phases."""
         successor = getattr(state, "successor", None)
-        return self.name if successor is None else f"{self.name}, then {successor.solver.route(successor.state)}"
+        return [self.name] if successor is None else [self.name, *successor.solver.route(successor.state)]
 
     @abstractmethod
     def accepts(self, problem: Problem) -> str | None:
@@ -149,7 +178,7 @@ class Solver(ABC):
         """The best candidate that the state holds."""
 
     def heed(self, state: Any, scores: Floats) -> None:  # noqa: B027
-        """Learn from the float64 scores of the last candidate, which was not good enough; most solvers need not."""
+        """Learn from the float64 scores of the last candidate, which was claimed to be good enough and is not."""
 
 
 def solve(
@@ -163,6 +192,10 @@ def solve(
     workspace: Workspace | None = None,
 ) -> Solution:
     """Train: run a solver until `certify` proves a relative gap ≤ tol, a budget runs out, or progress stalls.
+
+    Where a solver crawls, stalls or ends, another one goes on from the best candidate: the next of `auto.offers`. The fit has
+    stalled when the best dual value has not risen by more than its rounding for long (see `pulse`), and the next solver did no
+    better.
 
     An interruption (Ctrl-C) does not raise here: the best candidate comes back with `Status.INTERRUPTED`, so that the caller
     can keep it before raising.
@@ -187,11 +220,12 @@ def solve(
         raise InvalidInputError(f"tol must be ≥ 0, got {tol!r}.")
     if problem.has_one_class and (problem.is_hard or problem.bias.is_free):
         raise InvalidInputError("Only samples of one class have a positive cost; two classes are needed.")
+    check_range(problem)
     budget = Budget() if budget is None else budget
     workspace = workspace if workspace is not None and workspace.fits(problem) else Workspace(problem, budget.bytes)
-    run = _Run(problem, solver, tol, observe, Clock(budget))
+    run = _Run(problem, solver, tol, observe, Clock(budget), workspace)
     with one_blas_thread():
-        status = run.until_done(warm, workspace)
+        status = run.until_done(warm)
         if run.best is None:
             run.judge(to_candidate(problem, np.zeros(problem.n)))
     best = run.best
@@ -202,56 +236,117 @@ def solve(
         beta=best.beta,
         status=status,
         n_iter=run.clock.rounds,
-        solver=f"{solver.route(run.state)}: {reason}",
+        solver=f"{', then '.join(run.route)}: {reason}",
         trace=tuple(run.trace),
         certificate=run.certificate,
         scores=run.best_scores,
     )
 
 
-class _Run:
-    """One run of a solver: keeps the best candidate that was certified."""
+def check_range(problem: Problem) -> None:
+    """Refuse a soft margin whose objective may leave the range of float64.
 
-    def __init__(self, problem: Problem, solver: Solver, tol: float, observe: Observer | None, clock: Clock) -> None:
+    With α at its bounds, |f| ≤ Σc · k, where k is the largest k(x, x). A slack is then up to 1 + Σc · k, or its square.
+    """
+    with np.errstate(over="ignore"):
+        total = problem.cost.sum()
+        constant = np.square(problem.bias.scale if problem.bias.kind == "penalized" else 0.0)
+        if problem.is_hard or (problem.is_linear and max(total, constant) <= HARMLESS):
+            return
+        largest = problem.diag()[problem.counted].max() + constant
+        slack = 1.0 + total * largest
+        reach = total * (slack**2 if isinstance(problem.loss, SquaredHinge) else slack)
+    if not reach <= LARGEST_OBJECTIVE:
+        raise InvalidInputError(
+            f"The objective may leave the range of float64: the costs add up to {total:.2g} and k(x, x) is up to "
+            f"{largest:.2g}. Use a smaller C (inf is the hard margin), scale the features, or choose smaller parameters of the "
+            "kernel."
+        )
+
+
+class _Run:
+    """One fit: one solver after the other, and the best candidate that was certified."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        solver: Solver,
+        tol: float,
+        observe: Observer | None,
+        clock: Clock,
+        workspace: Workspace,
+    ) -> None:
         self.problem, self.solver, self.tol, self.observe, self.clock = problem, solver, tol, observe, clock
+        self.workspace = workspace
         self.best: Candidate | None = None
         self.certificate: Certificate | None = None
+        self.judged: Certificate | None = None  # by the last step
         self.trace: list[TracePoint] = []
-        self.scores = Scores(np.empty(0))
+        self.scores: Scores | None = None
         self.best_scores: Scores | None = None
         self.state: Any = None
+        self.before: list[str] = []  # the solvers that have handed over
+        self.pulse = Pulse(problem.n + problem.X.shape[1])
+        self.is_flat = False  # whether the last solver to end could not raise the dual value
+        self.tried: set[tuple[str, bool]] = {
+            (solver.name, True)
+        }  # by name, and whether it began anew: since the gap last halved
+        self.begins_anew = False  # the next solver
+        self.gap_before = 1.0  # when it last halved; w = 0 has no larger one
 
     @property
     def best_gap(self) -> float:
         """The smallest certified relative gap so far."""
         return math.inf if self.certificate is None else self.certificate.relative_gap
 
-    def until_done(self, warm: Candidate | None, workspace: Workspace) -> Status:
+    @property
+    def route(self) -> list[str]:
+        """The solvers so far, by name."""
+        return self.before + self.solver.route(self.state)
+
+    @cached_property
+    def offers(self) -> "list[Offer]":
+        """Who could go on after the present solver."""
+        from maxmargin.solvers.auto import offers
+
+        return offers(self.problem, self.solver)
+
+    def until_done(self, warm: Candidate | None) -> Status:
         """Step until something ends it, and say what."""
         try:
-            self.state = self.solver.init(self.problem, workspace, warm)
+            self.state = self.solver.init(self.problem, self.workspace, warm)
             if warm is not None:
                 self.judge(warm)
             while True:
                 spent = self.clock.spent()
                 if spent is not None:
                     return self.last_word(spent)
+                self.judged = None
                 progress = self.solver.step(self.state, self.tol, self.clock)
                 self.clock.rounds += progress.rounds
                 if progress.is_infeasible:
                     self.judge(self.solver.finish(self.state, self.tol))
-                    return Status.INFEASIBLE
-                certificate = None if progress.candidate is None else self.judge(progress.candidate)
+                    if math.isinf(self.best_gap):
+                        return Status.INFEASIBLE
+                    progress = progress._replace(is_final=True)  # another solver has shown the contrary
+                if progress.candidate is not None:
+                    self.judge(progress.candidate)
                 if progress.gap <= self.tol or progress.is_final:
                     certificate = self.judge(self.solver.finish(self.state, self.tol))
                     if certificate.relative_gap > self.tol:
+                        assert self.scores is not None
                         self.solver.heed(self.state, self.scores.values)
-                if self.observe is not None and self.observe(self.event(progress, certificate)) is True:
+                is_solved = self.best_gap <= self.tol
+                has_ended = not is_solved and (progress.is_final or self.stalls(progress))
+                successor = None if is_solved else self.successor(progress, has_ended)
+                if self.observe is not None and self.observe(self.event(progress)) is True:
                     return self.last_word(Status.STOPPED)
                 if self.best_gap <= self.tol:
                     return Status.SOLVED
-                if progress.is_final:
-                    return Status.ALMOST if self.best_gap <= 10 * self.tol else Status.STALLED
+                if successor is not None:
+                    self.hand_over(successor)
+                elif has_ended:
+                    return self.ending()
         except KeyboardInterrupt:
             return self.last_word(Status.INTERRUPTED)
         except MemoryBudgetError:
@@ -259,6 +354,63 @@ class _Run:
             if math.isinf(self.best_gap):  # nothing worth keeping
                 raise
             return status
+
+    def stalls(self, progress: Progress) -> bool:
+        """Whether the best dual value stands still; a certificate says so, and not the solver."""
+        self.pulse.reported(progress.dual, self.clock.rounds)
+        if self.solver.accuracy > 0.0 or not self.pulse.is_missing(self.clock.rounds):
+            return False
+        self.judge(self.solver.finish(self.state, self.tol))
+        return self.pulse.is_missing(self.clock.rounds)
+
+    def successor(self, progress: Progress, has_ended: bool) -> Solver | None:
+        """Who goes on, if anybody: where a solver crawls one that takes less, where it has ended the next of the list.
+
+        Each goes on from the best candidate, unless that is worthless. With few samples it gets the other start, too: a candidate
+        may help or mislead. The list is gone through again as long as that has halved the gap. What the present solver has found
+        is judged before it is left.
+        """
+        spent = self.clock.rounds - self.pulse.began
+        if has_ended:
+            did_better = self.pulse.has_risen_since_the_last_end()
+            is_rounding = self.certificate is not None and self.certificate.gap <= 2.0 * self.certificate.rounding
+            self.is_flat = not (did_better and progress.is_final) or is_rounding
+            if is_rounding and self.best_gap <= LAST_DIGITS:
+                return None
+        elif not progress.to_come > 0.0:
+            return None
+        for _ in range(2):
+            first = self.best_gap >= WORTHLESS
+            for begins_anew in (first, not first) if has_ended and self.problem.n <= FEW_SAMPLES else (first,):
+                for solver, price in self.offers:
+                    pays = has_ended or (price < progress.to_come and EARLY * price <= spent)
+                    turn = (solver.name, begins_anew)
+                    is_another = (has_ended or solver.name != self.solver.name) and turn not in self.tried
+                    if pays and is_another and solver.accepts(self.problem) is None:
+                        if self.judged is None:
+                            self.judge(self.solver.finish(self.state, self.tol))
+                        self.tried.add(turn)
+                        self.begins_anew = begins_anew if has_ended else self.best_gap >= WORTHLESS
+                        return solver
+            if not (has_ended and self.best_gap <= 0.5 * self.gap_before):
+                return None
+            self.gap_before, self.tried = self.best_gap, set()
+        return None
+
+    def hand_over(self, successor: Solver) -> None:
+        """Let another solver go on from the best candidate, or begin anew."""
+        state = successor.init(self.problem, self.workspace, None if self.begins_anew else self.best)
+        with deferred_interrupt():
+            self.before = self.route
+            self.solver, self.state = successor, state
+            self.pulse.begin(self.clock.rounds)
+            del self.offers
+
+    def ending(self) -> Status:
+        """What ended a fit that no solver brings any further."""
+        if self.best_gap <= 10 * self.tol:
+            return Status.ALMOST
+        return Status.STALLED if self.is_flat else Status.UNREACHED
 
     def last_word(self, status: Status) -> Status:
         """Certify what the state holds now, as nothing more will come."""
@@ -270,8 +422,11 @@ class _Run:
 
     def judge(self, candidate: Candidate) -> Certificate:
         """Certify a candidate and keep it if it is the best so far."""
-        self.scores = scores(self.problem, candidate, getattr(self.solver, "n_threads", 1))
-        certificate = certify(self.problem, candidate, self.scores.values)
+        n_threads = getattr(self.solver, "n_threads", 1)
+        self.scores = scores(self.problem, candidate, self.tol, n_threads)
+        certificate = certify(self.problem, candidate, self.scores, tol=self.tol, n_threads=n_threads)
+        self.judged = certificate
+        self.pulse.certified(certificate, self.clock.rounds)
         if self.best is None or certificate.relative_gap < self.best_gap:
             self.best, self.certificate, self.best_scores = candidate, certificate, self.scores
         self.trace.append(
@@ -281,7 +436,7 @@ class _Run:
         )
         return certificate
 
-    def event(self, progress: Progress, certificate: Certificate | None) -> Event:
+    def event(self, progress: Progress) -> Event:
         """What the observer is told."""
-        gap = progress.gap if certificate is None else certificate.relative_gap
-        return Event(self.clock.seconds, self.clock.rounds, gap, certificate)
+        gap = progress.gap if self.judged is None else self.judged.relative_gap
+        return Event(self.clock.seconds, self.clock.rounds, gap, self.judged)

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.core.bias import best_bias
+from maxmargin.core.candidate import Candidate
 from maxmargin.core.problem import Problem
 from maxmargin.typing import Floats, Indices
 
@@ -78,10 +80,41 @@ class Columns:
             shares[-1] = 0.0 if self.price[-1] == 0.0 else shares[-1] / self.price[-1]
         return shares
 
+    def all_scores(self, w: Floats) -> Floats:
+        """The same where most columns have a weight: all are read."""
+        return np.asarray(self.matrix @ w if self.is_sparse else w @ self.matrix, dtype=np.float64)
+
+    def sizes(self) -> Floats:
+        """The largest |x̃_jk| of each column k, and 1 where that is 0."""
+        if self.is_sparse:
+            largest = np.asarray(abs(self.matrix).max(axis=0).toarray()).ravel().astype(np.float64)
+        else:
+            largest = np.abs(self.matrix).max(axis=1, initial=0.0).astype(np.float64)
+        return np.where(largest > 0.0, largest, 1.0)
+
     def squares(self, cost: Floats) -> Floats:
         """Σ_j c_j x̃_jk² for each column k."""
         if self.is_sparse:
-            squared = self.matrix.copy()
-            squared.data = np.square(squared.data, dtype=np.float64)
-            return np.asarray(squared.T @ cost)
+            return np.asarray(self._squared().T @ cost)
         return np.asarray(np.einsum("kj,kj,j->k", self.matrix, self.matrix, cost))
+
+    def square_scores(self, weight: Floats) -> Floats:
+        """Σ_k weight_k x̃_jk² for each sample j."""
+        if self.is_sparse:
+            return np.asarray(self._squared() @ weight)
+        return np.asarray(np.einsum("kj,kj,k->j", self.matrix, self.matrix, weight))
+
+    def _squared(self) -> Any:
+        data = np.square(self.matrix.data, dtype=np.float64)
+        return sp.csc_array((data, self.matrix.indices, self.matrix.indptr), shape=self.matrix.shape)
+
+
+def candidate_of(problem: Problem, w: Floats, alpha: Floats) -> Candidate:
+    """What weights, with that of the bias behind them, and a dual point of the samples that count stand for."""
+    beta = np.zeros(problem.n)
+    beta[problem.present] = alpha * problem.y[problem.present]
+    weights = w[: problem.X.shape[1]] + 0.0  # no −0
+    if problem.bias.kind == "penalized":
+        return Candidate(weights, float(w[-1]), beta)
+    b = best_bias(problem, beta, problem.decision(weights)).middle if problem.bias.is_free else 0.0
+    return Candidate(weights, b, beta)

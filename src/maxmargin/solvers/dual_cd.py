@@ -6,12 +6,13 @@ Algorithm 1 of Hsieh et al. (ICML 2008) with their shrinking rule; chunks of nei
 samples of a chunk as they lie in memory. A free bias is handled by the method of multipliers: a constant feature s and an offset
 b₀, moved by b₀ ← b₀ + s²Σβ after each sweep, so that Σβ = 0 in the limit.
 
-Where sweeps only polish, the samples strictly inside their box are moved together now and then (see `face`). Where many more
-sweeps would be needed and there are more samples than features, `ProximalNewton` goes on from there; where all stalls (features
-far apart, data far from the origin) another solver ends it, if one takes the problem.
+Where sweeps only polish, the samples strictly inside their box are moved together now and then (see `face`). Twins of both
+classes and their like are what sweeps crawl along: each moves the pair by 1/‖x‖² at most, and it has to go as far as C. How many
+sweeps are still to come is reported, so that another solver can go on where that is many.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,13 +26,10 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.equations import MOST_FACTORED
 from maxmargin.solvers.face import Face
-from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.proximal_newton import ProximalNewton
+from maxmargin.solvers.pulse import FINEST, rounds_to_come
 from maxmargin.solvers.refine import SMALL, refine
-from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.rows import Rows
 from maxmargin.typing import Floats, Indices
 
@@ -54,9 +52,6 @@ FIRST_FACE = 12
 PACE = 5
 """Sweeps over which their pace is measured."""
 
-FINEST = 1e-12
-"""A relative gap that is not worth waiting for."""
-
 FACE_PAUSE, LONGEST_PAUSE = 5, 320
 """Sweeps from one such step to the next: at least, and at most."""
 
@@ -66,17 +61,8 @@ CHEAPEST_FACE = 4.0
 EAGER = 0.2
 """A sample is shrunk when its gradient holds it on its bound by more than this share of the last sweep's largest violation."""
 
-ROOMY = 2
-"""Samples for each feature from which Newton steps in the weights end better than sweeps do."""
-
-CRAWL = 30
-"""Sweeps still to come, at their present pace, from which they are called slow."""
-
 FULL_EVERY = 40
 """Sweeps after which all samples are visited again, shrunk or not."""
-
-PATIENCE = 300
-"""Sweeps (or half of all sweeps) in which the gap must fall by a tenth; otherwise it is at the precision of the arithmetic."""
 
 
 @dataclass
@@ -134,16 +120,12 @@ class _State:
     b0: float = 0.0
     dual: float = 0.0
     missing: list[float] = field(default_factory=list)
-    least_missing: float = np.inf
-    last_progress: int = 0
     sweeps: int = 0
     next_face: int = FIRST_FACE
     next_claim: int = 16
     face_cost: float = 40.0
     face_pause: int = FACE_PAUSE
     caution: float = CLAIM
-    was_judged: bool = False
-    successor: Successor | None = None
 
 
 @dataclass(frozen=True)
@@ -222,12 +204,6 @@ class DualCD(Solver):
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """One sweep over the active samples; all of them before anything is claimed."""
-        if state.successor is not None:
-            return state.successor.step(tol, clock)
-        if state.was_judged:  # and was not good enough: be more careful before the next claim
-            state.caution = min(2.0 * state.caution, 1e3)
-            state.was_judged = False
-            state.active.unshrink()
         with deferred_interrupt():
             was_full = state.active.is_full
             _sweep(state)
@@ -242,36 +218,21 @@ class DualCD(Solver):
             if self._face_pays(state, tol):
                 self._face_step(state)
         gap = state.caution * missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
-        if was_full and missing < 0.9 * state.least_missing:
-            state.least_missing, state.last_progress = missing, state.sweeps
-        is_stalled = state.sweeps - state.last_progress > max(PATIENCE, state.sweeps // 2)
-        if is_stalled or self._crawls(state, tol):
-            left_behind = self.finish(state, tol)
-            self._hand_over(state, None if is_stalled else left_behind)
-            return Progress(gap, is_final=state.successor is None, candidate=left_behind)
         state.active.learn()
         if (gap <= tol and not was_full) or state.active.count == 0 or state.sweeps % FULL_EVERY == 0:
             state.active.unshrink()
+        # Σβ = 0 holds only in the limit: until then the value is no dual value where the bias is free
+        dual = -np.inf if state.problem.bias.is_free else state.dual
+        to_come = 0.0 if state.sweeps < FIRST_FACE else _sweeps_to_come(state, tol, state.sweeps // 2)
         if state.rows.n_values <= SMALL and state.sweeps >= state.next_claim:
             state.next_claim *= 2
-            return Progress(tol, is_final=is_stalled)  # `finish` may find the last digits already
-        if not was_full and not is_stalled:
-            return Progress.without_claim(gap, tol)
-        return Progress(gap, is_final=is_stalled)
+            gap, was_full = tol, True  # `finish` may find the last digits already
+        report = Progress if was_full else partial(Progress.without_claim, tol=tol)
+        return report(gap, dual=dual, to_come=to_come)
 
     def _face_pays(self, state: _State, tol: float) -> bool:
         """Whether the sweeps still to come, at their present pace, would cost more than a step on the face."""
         return state.sweeps >= state.next_face and _sweeps_to_come(state, tol, PACE) > state.face_cost
-
-    def _crawls(self, state: _State, tol: float) -> bool:
-        """Whether sweeps are slow, and there are samples enough for another way."""
-        is_early = state.sweeps < FIRST_FACE
-        return not is_early and _is_roomy(state) and _sweeps_to_come(state, tol, state.sweeps // 2) > CRAWL
-
-    def _hand_over(self, state: _State, warm: Candidate | None) -> None:
-        newton = ProximalNewton(self.seed, self.n_threads)
-        suits = _is_roomy(state) or state.rows.shape[1] <= MOST_FACTORED
-        state.successor = Successor.of(state.problem, (newton, InteriorPoint()) if suits else (InteriorPoint(),), warm)
 
     def _face_step(self, state: _State) -> None:
         """A step on the face; where sweeps gain more at the same cost, the next one has to wait twice as long."""
@@ -287,12 +248,14 @@ class DualCD(Solver):
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The present α as a candidate; w as it was kept, so that nothing is summed again."""
-        state.was_judged = True
-        if state.successor is not None:
-            return state.successor.finish(tol)
         b = state.s * float(state.w[-1])
         candidate = to_candidate(state.problem, state.alpha * state.problem.y, state.w[:-1].copy(), b)
         return refine(state.problem, candidate) if state.rows.n_values <= SMALL else candidate
+
+    def heed(self, state: _State, scores: Floats) -> None:
+        """Be more careful before the next claim."""
+        state.caution = min(2.0 * state.caution, 1e3)
+        state.active.unshrink()
 
 
 def _sweep(state: _State) -> None:
@@ -321,19 +284,8 @@ def _sweep(state: _State) -> None:
     state.dual += float(active.report[GAIN])
 
 
-def _is_roomy(state: _State) -> bool:
-    return len(state.active.samples) >= ROOMY * state.rows.shape[1]
-
-
 def _sweeps_to_come(state: _State, tol: float, pace: int) -> float:
-    """How many more sweeps the tolerance asks for, if all gain what the last few (`pace`) did."""
-    if len(state.missing) <= pace:
-        return 0.0
-    now, then = state.missing[-1], state.missing[-1 - pace]
-    goal = max(tol, FINEST) * abs(state.dual)
-    if not now > goal:
-        return 0.0
-    return float(np.log(now / goal) / np.log(then / now)) * pace if then > now and goal > 0.0 else np.inf
+    return rounds_to_come(state.missing, max(tol, FINEST) * abs(state.dual), pace)
 
 
 def _dual_value(state: _State) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.linalg
 
 from maxmargin.solvers.columns import Columns
+from maxmargin.solvers.l1_equations import BLAS
 from maxmargin.typing import Floats, Indices
 
 NEAR = 0.95
@@ -74,6 +75,21 @@ class SmoothedL1:
             *columns.arrays, self.y, self.cost, self.centre, self.sigma, self.top, columns.price, self.square,
             order, self.w, self.z, np.empty(len(order)),
         )  # fmt: skip
+
+    @property
+    def sweep_work(self) -> float:
+        """Entries that a sweep passes over: each column twice, for the slope and for the step."""
+        columns = self.columns
+        if columns.is_sparse:
+            return 2.0 * float(np.diff(columns.matrix.indptr)[self.visited].sum())
+        return 2.0 * len(self.visited) * len(self.y)
+
+    @property
+    def newton_work(self) -> float:
+        """Work of a Newton step, in entries that a loop passes over."""
+        v = self.centre + self.sigma * (1.0 - self.z)
+        used, bent = np.count_nonzero(self.w), np.count_nonzero((v > 0.0) & (v < self.top))
+        return 0.0 if used > MOST_FACED else (used * used * bent + used**3 / 3.0) / BLAS
 
     def value(self, w: Floats, z: Floats) -> float:
         """The smooth objective: ψ = (clip(v)² + 2 clip(v)(v − clip(v)))/2σ with v = θ⁰ + σ(1 − z), up to a constant."""

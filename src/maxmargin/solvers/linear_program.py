@@ -7,6 +7,10 @@ Few features have a weight and few samples lie on the margin (as many, in a corn
 program on the columns and rows that may matter, with the samples clearly inside the margin as a linear term and those clearly
 outside left out; then one pass over the data finds the rows on the wrong side of that guess and the columns with |Σ α_j y_j
 x_jk| > 1, which join. Both sets only grow, so that it ends, at the latest with the whole program.
+
+Where a program has no answer, or the programs have cost as much as an interior point of the whole problem would, that is taken
+instead. If its answer is not good enough yet, it says which rows and columns to go on with. Where HiGHS fails again, it is given
+all rows, and asked in other ways.
 """
 
 from dataclasses import dataclass
@@ -14,15 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.bias import best_bias
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.columns import Columns
-from maxmargin.solvers.small_program import Corner, solve_small_program
+from maxmargin.solvers.columns import Columns, candidate_of
+from maxmargin.solvers.l1_interior import L1Interior
+from maxmargin.solvers.small_program import OTHERS, USUAL, Corner, Way, solve_small_program
 from maxmargin.solvers.tableau import Tableau
 from maxmargin.typing import Floats, Indices
 
@@ -41,6 +45,9 @@ WIDER = 2.0
 NOTICED = 1e-9
 """What a row or a column must be wrong by in order to join."""
 
+CLOSE = 1e-7
+"""The gap at which an interior point gives way to the programs: the corner is known by then, and its arithmetic wears out."""
+
 
 @dataclass
 class _State:
@@ -56,12 +63,20 @@ class _State:
     alpha: Floats
     reach: float = np.inf  # of the weights, in the columns' units
     tableau: Tableau | None = None  # from a warm start, while it leads on
+    work: float = 0.0  # of the programs so far, in entries
+    most_work: float = np.inf  # of the programs before the interior point
+    goes_inside: bool = False  # the interior point is the way
+    interior: L1Interior | None = None
+    ways: tuple[Way, ...] = (USUAL, *OTHERS)  # that HiGHS has not failed on
+    is_whole: bool = False  # all rows are open, without a reach
     primal: float = np.inf
     dual: float = 0.0
 
     @property
     def gap(self) -> float:
         """The relative gap of the best weights and the best dual point."""
+        if not np.isfinite(self.primal):
+            return 1.0
         return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
 
 
@@ -101,11 +116,18 @@ class LinearProgram(Solver):
         state = _State(
             problem, columns, y, cost, np.arange(0), np.ones(n, bool), np.zeros(n, bool), np.ones(n), np.zeros(d), cost
         )
+        state.most_work = L1Interior.work(columns, n)
         if warm is None:
             state.chosen = _with_bias(_most(columns.shares(columns.sums(cost * y)), FIRST_COLUMNS), problem)
             return state
         w = np.append(warm.w, warm.b) if problem.bias.kind != "none" else warm.w
-        alpha = np.clip(warm.beta[on] * y, 0.0, cost)
+        self._begin(state, w, np.clip(warm.beta[on] * y, 0.0, cost))
+        return state
+
+    @staticmethod
+    def _begin(state: _State, w: Floats, alpha: Floats) -> None:
+        """Take in the rows and columns that weights, with that of the bias behind them, and a dual point say."""
+        problem, columns, y, cost = state.problem, state.columns, state.y, state.cost
         shares = columns.shares(columns.sums(alpha * y))
         state.m = 1.0 - y * columns.scores(w)
         is_between = (alpha > 0.0) & (alpha < cost)
@@ -115,15 +137,19 @@ class LinearProgram(Solver):
         is_near = (w != 0.0) | (shares >= NEAR_PRICE)
         state.chosen = _with_bias(np.flatnonzero(is_near) if is_near.any() else _most(shares, 1), problem)
         state.tableau = Tableau.near(columns, y, state.chosen, np.flatnonzero(state.is_open), w, is_between)
-        return state
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
-        """One program, one pass over the data, and what joins after it."""
+        """One program, one pass over the data, and what joins after it; or one step of the interior point."""
+        if state.goes_inside:
+            return self._inside(state, tol)
         rows = np.flatnonzero(state.is_open)
         A = state.columns.take(state.chosen)
         corner = self._corner(state, A, rows, clock)
         if corner.was_stopped:
-            return Progress(state.gap, is_final=clock.spent() is None)
+            return Progress(state.gap)
+        state.work += corner.work
+        if corner.has_failed:
+            return self._another_way(state)
         has_joined = self._look(state, corner, A @ corner.w, rows)
         if corner.is_at_reach and not has_joined:
             state.reach *= WIDER
@@ -131,7 +157,41 @@ class LinearProgram(Solver):
         if state.tableau is not None and not has_joined and state.gap > tol:
             state.tableau = None
             return Progress(state.gap)
-        return Progress(state.gap, is_final=not has_joined)
+        if not has_joined:  # the best by HiGHS's tolerances, which need not be good enough
+            if state.gap > tol:
+                self._refine(state, corner, rows)
+            return self._another_way(state)
+        if state.work > state.most_work:
+            return self._another_way(state)
+        return Progress(state.gap)
+
+    def _another_way(self, state: _State) -> Progress:
+        """The interior point, then all rows, then what else HiGHS can be asked; the end where nothing is left."""
+        if np.isfinite(state.most_work):
+            state.goes_inside, state.most_work = True, np.inf  # once
+        elif not state.is_whole:
+            state.is_open[:], state.is_inside[:], state.reach, state.is_whole = True, False, np.inf, True
+            state.tableau = None
+        else:
+            state.ways = state.ways[1:]
+        return Progress(state.gap, is_final=len(state.ways) == 0)
+
+    def _inside(self, state: _State, tol: float) -> Progress:
+        """One step; where the gap has ceased to fall, the programs go on from there."""
+        if state.interior is None:
+            state.interior = L1Interior.of(state.columns, state.y, state.cost, is_hinge=True)
+        interior = state.interior
+        interior.step()
+        if interior.bare.value < state.primal:
+            state.primal, state.w = interior.bare.value, interior.w
+        if interior.dual.value > state.dual:
+            state.dual, state.alpha = interior.dual.value, interior.alpha(tol)
+        if not interior.has_stalled and (state.gap <= tol or interior.gap > CLOSE):
+            return Progress(state.gap)
+        left_behind = candidate_of(state.problem, interior.full_w, interior.alpha(tol))
+        self._begin(state, *interior.guess())
+        state.goes_inside, state.interior = False, None
+        return Progress(state.gap, candidate=left_behind)
 
     @staticmethod
     def _corner(state: _State, A: Any, rows: Indices, clock: Clock) -> Corner:
@@ -150,9 +210,11 @@ class LinearProgram(Solver):
             state.cost[rows],
             columns.price[chosen],
             push[chosen],
-            columns.units[chosen],
+            columns.units[chosen] if state.ways[0] is USUAL else columns.sizes()[chosen],
             state.reach,
             clock,
+            state.ways[0],
+            state.most_work - state.work,
         )
 
     @staticmethod
@@ -180,16 +242,30 @@ class LinearProgram(Solver):
         state.chosen = np.union1d(state.chosen, steep)
         return len(at) > 0 or len(steep) > 0
 
+    @staticmethod
+    def _refine(state: _State, corner: Corner, rows: Indices) -> None:
+        """Mend the dual point of a corner: its weights have Σ α_j y_j x̃_jk = ±price_k, by the α between their bounds."""
+        columns, cost, y = state.columns, state.cost, state.y
+        alpha = np.where(state.is_inside, cost, 0.0)
+        alpha[rows] = np.minimum(corner.alpha, cost[rows])
+        used = state.chosen[(corner.w != 0.0) | (columns.price[state.chosen] == 0.0)]
+        between = np.flatnonzero((alpha > 0.0) & (alpha < cost))
+        if len(used) * len(between) == 0:
+            return
+        sizes, w = columns.sizes()[used], np.zeros(len(columns.price))
+        w[state.chosen] = corner.w
+        part: Any = columns.take(used)[between]
+        B = np.asarray(part.toarray() if columns.is_sparse else part, dtype=np.float64) * y[between, None] / sizes
+        misses = (columns.price * np.sign(w) - columns.sums(alpha * y))[used] / sizes
+        alpha[between] += np.linalg.lstsq(B.T, misses, rcond=None)[0]
+        alpha = np.clip(alpha, 0.0, cost)
+        dual = float(alpha.sum()) / columns.stretch(columns.sums(alpha * y))
+        if dual > state.dual:
+            state.dual, state.alpha = dual, alpha
+
     def finish(self, state: _State, tol: float) -> Candidate:
         """The best weights with the best dual point."""
-        problem = state.problem
-        beta = np.zeros(problem.n)
-        beta[problem.present] = state.alpha * state.y
-        w = state.w[: problem.X.shape[1]] + 0.0  # no −0
-        if problem.bias.kind == "penalized":
-            return Candidate(w, float(state.w[-1]), beta)
-        b = best_bias(problem, beta, problem.decision(w)).middle if problem.bias.is_free else 0.0
-        return Candidate(w, b, beta)
+        return candidate_of(state.problem, state.w, state.alpha)
 
 
 def _with_bias(columns: Indices, problem: Problem) -> Indices:

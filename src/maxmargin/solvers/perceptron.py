@@ -91,17 +91,14 @@ class Perceptron:
 
     def visit(self, visits: Indices) -> int:
         """Visit some samples in turn, and count the mistakes."""
-        from maxmargin._loops import perceptron as loops
-
-        mistakes, times = np.empty(len(visits), dtype=np.int64), np.empty(len(visits), dtype=np.int64)
         if self.rows is not None:
-            loop = loops.visit_csr if self.rows.is_sparse else loops.visit_dense
-            count = loop(
-                *self.rows.arrays, self.problem.y, self.problem.bias.scale, visits, self.clock,
-                self.w, self.u, mistakes, times,
-            )  # fmt: skip
+            found = visit_rows(self.rows, self.problem.y, self.problem.bias.scale, visits, self.clock, self.w, self.u)
+            mistakes, times, count = *found, len(found[0])
         else:
+            from maxmargin._loops import perceptron as loops
+
             assert self.gram is not None
+            mistakes, times = np.empty((2, len(visits)), dtype=np.int64)
             G, before, local = self.gram.block(visits), self.w.copy(), self.scores[visits]
             count = loops.visit_gram(G, self.problem.y, visits, local, self.clock, self.w, self.u, mistakes, times)
             self.scores += self.gram.scores(self.w - before)
@@ -127,6 +124,21 @@ class Perceptron:
             most = CALL_VALUES * len(order) // max(self.rows.n_values, 1)
         most = max(1, most)
         return (order[i : i + most] for i in range(0, len(order), most))
+
+
+def visit_rows(
+    rows: Rows, signed: Floats, scale: float, visits: Indices, clock: int, w: Floats, u: Floats
+) -> tuple[Indices, Indices]:
+    """Visit rows in turn after `clock` visits, changing w and u in place: the samples of the mistakes, and their times.
+
+    `signed` is y times a sample's weight, which is the length of its update.
+    """
+    from maxmargin._loops import perceptron as loops
+
+    mistakes, times = np.empty(len(visits), dtype=np.int64), np.empty(len(visits), dtype=np.int64)
+    loop = loops.visit_csr if rows.is_sparse else loops.visit_dense
+    count = loop(*rows.arrays, signed, scale, visits, clock, w, u, mistakes, times)
+    return mistakes[:count], times[:count]
 
 
 def run_perceptron(run: Perceptron, clock: Clock, observe: Callable[[Perceptron], bool] = lambda run: False) -> bool:

@@ -3,25 +3,24 @@
     min_w  ‖w‖₁ + Σ c_j ℓ(y_j(⟨w, x_j⟩ + b)),     ℓ the hinge or its square
 
 Squared hinge: the CDN method of Yuan, Chang, Hsieh & Lin (JMLR 2010), with Newton steps on the weights that are not zero; where
-both crawl, an interior point on the columns in use makes a new beginning. Hinge: a
-few rounds of the proximal method of multipliers, whose smoothed problems are of the same kind; they tell roughly which features
-and samples matter, and `LinearProgram` finds the corner that these make.
+both have cost as much as an interior point of the whole problem, or crawl, that makes a new beginning. Hinge: a few rounds of the
+proximal method of multipliers, whose smoothed problems are of the same kind; they tell roughly which features and samples matter,
+and `LinearProgram` finds the corner that these make.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from maxmargin.core.bias import best_bias
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.columns import Columns
+from maxmargin.solvers.columns import Columns, candidate_of
 from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.l1_cone import solve_cone
+from maxmargin.solvers.l1_interior import L1Interior
 from maxmargin.solvers.l1_smoothed import SmoothedL1
 from maxmargin.solvers.linear_program import LinearProgram
 from maxmargin.solvers.relay import Successor
@@ -37,7 +36,10 @@ NEWTON_STEPS = 4
 """At most so many after the sweeps of a round: squared hinge only, where enough samples bend."""
 
 PATIENCE = 20
-"""Rounds in which the gap must fall by a tenth; else an interior point makes a new beginning, and twice that is the end."""
+"""Rounds in which the gap must fall by a tenth; else an interior point makes a new beginning, and then it is the end."""
+
+CLOSE = 1e-7
+"""The gap at which an interior point gives way to Newton steps: their weights are known by then, and its arithmetic wears out."""
 
 
 @dataclass
@@ -47,7 +49,9 @@ class _State:
     rounds: int = 0
     least_gap: float = np.inf
     last_progress: int = 0
-    renewals: int = 0
+    work: float = 0.0  # of the rounds so far, in entries
+    most_work: float = np.inf  # of the rounds before the interior point
+    interior: L1Interior | None = None  # while it is the way
     successor: Successor | None = None
 
 
@@ -106,19 +110,23 @@ class PrimalCD(Solver):
             square=columns.squares(cost),
             rng=np.random.default_rng(self.seed),
         )
-        return _State(problem, smoothed)
+        return _State(problem, smoothed, most_work=L1Interior.work(columns, len(on)))
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """One round: the columns that matter, sweeps over them, and the gap of the whole."""
         if state.successor is not None:
             return state.successor.step(tol, clock)
+        if state.interior is not None:
+            return self._inside(state, state.interior, tol)
         smoothed, is_hinge = state.smoothed, isinstance(state.problem.loss, Hinge)
         with deferred_interrupt():
             if state.rounds == 0:
                 smoothed.choose(smoothed.slopes())
             for _ in range(SHARP_SWEEPS if is_hinge else SWEEPS):
                 smoothed.sweep()
+            state.work += smoothed.sweep_work * (SHARP_SWEEPS if is_hinge else SWEEPS)
             for _ in range(0 if is_hinge else NEWTON_STEPS):
+                state.work += smoothed.newton_work
                 if not smoothed.newton_step():
                     break
             u = smoothed.slopes()
@@ -134,33 +142,36 @@ class PrimalCD(Solver):
             left_behind = self.finish(state, tol)
             state.successor = Successor.of(state.problem, (LinearProgram(),), left_behind)
             return Progress(gap, candidate=left_behind)
-        if gap > tol and state.rounds - state.last_progress > PATIENCE:
-            return self._renew(state, gap, tol, clock)
+        if state.rounds - state.last_progress > PATIENCE or (gap > tol and state.work > state.most_work):
+            if not np.isfinite(state.most_work):
+                return Progress(gap, is_final=True)
+            left_behind = self.finish(state, tol)
+            state.interior = L1Interior.of(smoothed.columns, smoothed.y, smoothed.cost, is_hinge)
+            state.most_work = np.inf  # once
+            return Progress(gap, candidate=left_behind)
         return Progress(gap)
 
-    def _renew(self, state: _State, gap: float, tol: float, clock: Clock) -> Progress:
-        """Begin again at the answer of an interior point on the visited columns, twice at most."""
-        left_behind = self.finish(state, tol)
-        if state.renewals == 2:
-            return Progress(gap, is_final=True)
+    def _inside(self, state: _State, interior: L1Interior, tol: float) -> Progress:
+        """One step of the interior point; where the gap has ceased to fall, the rounds go on from there."""
+        interior.step()
+        if not interior.has_stalled and (interior.gap <= tol or interior.gap > CLOSE):
+            return Progress(interior.gap)
         smoothed = state.smoothed
-        smoothed.w = solve_cone(smoothed, clock)
+        left_behind = candidate_of(state.problem, interior.full_w, interior.alpha(tol))
+        smoothed.w = interior.guess()[0]
         smoothed.z = smoothed.y * smoothed.columns.scores(smoothed.w)
-        state.renewals, state.last_progress, state.least_gap = state.renewals + 1, state.rounds, np.inf
-        return Progress(gap, candidate=left_behind)
+        smoothed.choose(smoothed.slopes())
+        state.interior, state.last_progress, state.least_gap = None, state.rounds, np.inf
+        return Progress.without_claim(interior.gap, tol)._replace(candidate=left_behind)
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The present weights, and θ as the dual point."""
         if state.successor is not None:
             return state.successor.finish(tol)
-        problem, smoothed = state.problem, state.smoothed
-        beta = np.zeros(problem.n)
-        beta[problem.present] = smoothed.cost * smoothed.theta * smoothed.y
-        w = smoothed.w[: problem.X.shape[1]].copy()
-        if problem.bias.kind == "penalized":
-            return Candidate(w, float(smoothed.w[-1]), beta)
-        b = best_bias(problem, beta, problem.decision(w)).middle if problem.bias.is_free else 0.0
-        return Candidate(w, b, beta)
+        if state.interior is not None:
+            return candidate_of(state.problem, state.interior.w, state.interior.alpha(tol))
+        smoothed = state.smoothed
+        return candidate_of(state.problem, smoothed.w, smoothed.cost * smoothed.theta)
 
 
 def _gap(state: _State, u: Floats) -> float:

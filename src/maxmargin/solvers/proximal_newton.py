@@ -20,7 +20,7 @@ one, so that the whole is a matter of few steps.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -33,10 +33,9 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.pulse import FINEST, rounds_to_come
 from maxmargin.solvers.refine import SMALL, refine
-from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.rows import Rows
 from maxmargin.solvers.smoothed import Part, Smoothed
 from maxmargin.typing import Floats
@@ -77,9 +76,6 @@ LONGEST = 25
 SMALL_GAP = 1e-8
 """The gap to which small problems are solved, whatever the tolerance."""
 
-PATIENCE = 120
-"""Newton steps in which the gap must fall; otherwise it is at the precision of the arithmetic."""
-
 
 class _Stage(NamedTuple):
     """A part of the problem: how many samples (None: all), and which share of the cost."""
@@ -96,13 +92,10 @@ class _State:
     stage: _Stage
     smooth: Smoothed
     inner: int = 0  # steps of this round
-    steps: int = 0
     caution: float = 1.0
-    was_judged: bool = False
     best: tuple[Floats, Floats] | None = None  # (w, θ) of the whole problem
     best_gap: float = np.inf
-    best_step: int = 0
-    successor: Successor | None = None
+    gaps: list[float] = field(default_factory=list)  # the best after each step on the whole problem
 
 
 @dataclass(frozen=True)
@@ -182,10 +175,6 @@ class ProximalNewton(Solver):
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """One Newton step, or the passage to the next stage."""
-        if state.successor is not None:
-            return state.successor.step(tol, clock)
-        if state.was_judged:  # and was not good enough: be more careful before the next claim
-            state.caution, state.was_judged = min(2.0 * state.caution, 1e6), False
         if state.best is None and not state.stages:
             _keep_the_best(state)
         with deferred_interrupt() as was_interrupted:
@@ -194,13 +183,10 @@ class ProximalNewton(Solver):
         if state.stages:
             return Progress.without_claim(gap, tol)
         _keep_the_best(state)
-        if state.steps - state.best_step > PATIENCE:
-            left_behind = self.finish(state, tol)
-            state.successor = Successor.of(state.problem, (InteriorPoint(),), None)
-            return Progress(gap, is_final=state.successor is None, candidate=left_behind)
+        to_come = rounds_to_come(state.gaps, max(tol, FINEST), max(len(state.gaps) // 2, LONGEST))
         if state.rows.n_values <= SMALL and gap > SMALL_GAP:  # steps cost nothing there
-            return Progress.without_claim(gap, tol)
-        return Progress(state.caution * gap)
+            return Progress.without_claim(gap, tol, to_come=to_come)
+        return Progress(state.caution * gap, to_come=to_come)
 
     def _advance(self, state: _State, is_over: Callable[[], bool]) -> None:
         smooth = state.smooth
@@ -216,7 +202,6 @@ class ProximalNewton(Solver):
             if not smooth.newton_step(is_over):
                 state.inner = LONGEST
         smooth.respond()
-        state.steps += 1
         state.inner += 1
 
     def _enter_next(self, state: _State) -> None:
@@ -229,37 +214,36 @@ class ProximalNewton(Solver):
         is_same = before.n_samples == stage.n_samples
         centre = theta if is_same else np.full(len(part.y), 0.5 * level)
         state.smooth = Smoothed.over(state.problem.loss, state.problem.bias, part, w, NEXT_SIGMA * level, centre)
-        state.stage, state.inner, state.best_step = stage, 0, state.steps
+        state.stage, state.inner = stage, 0
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The best (w, θ) of the whole problem; on the way there what the present w makes of it."""
-        if state.successor is not None:
-            return state.successor.finish(tol)
-        state.was_judged = True
-        while state.stages:
-            self._enter_next(state)
+        if state.stages:
+            state = replace(state, stages=state.stages.copy())
+            while state.stages:
+                self._enter_next(state)
         w, theta = (state.smooth.w, state.smooth.theta) if state.best is None else state.best
         problem = state.problem
         b = problem.bias.scale * float(w[-1])
         candidate = to_candidate(problem, problem.y * problem.cost * theta, w[:-1], b)
         return refine(problem, candidate) if state.rows.n_values <= SMALL else candidate
 
+    def heed(self, state: _State, scores: Floats) -> None:
+        """Be more careful before the next claim."""
+        state.caution = min(2.0 * state.caution, 1e6)
+
 
 def _keep_the_best(state: _State) -> None:
     gap = state.smooth.gap
     if gap < state.best_gap:
-        if gap < 0.9 * state.best_gap:
-            state.best_step = state.steps
         state.best, state.best_gap = (state.smooth.w, state.smooth.theta.copy()), gap
+    state.gaps.append(state.best_gap)
 
 
 def _plan(problem: Problem, rows: Rows) -> list[_Stage]:
     """Small parts before large ones, and on the smallest the cost in steps."""
     on = problem.present
-    typical = float(problem.cost[on].mean()) * (float(rows.squares()[on].mean()) + problem.bias.scale**2)
-    shares = [1.0]
-    while shares[0] * typical > 3.0 * EASY_COST:
-        shares.insert(0, shares[0] / NEXT_COST)
+    shares = cost_shares(float(problem.cost[on].mean()) * (float(rows.squares()[on].mean()) + problem.bias.scale**2))
     sizes: list[int | None] = []
     size = min(max(len(on) // FIRST_PART, FEWEST_SAMPLES), MOST_SAMPLES)
     size = max(size, PER_FEATURE * rows.shape[1])
@@ -268,6 +252,20 @@ def _plan(problem: Problem, rows: Rows) -> list[_Stage]:
         size *= NEXT_PART
     sizes.append(None)
     return [_Stage(sizes[0], share) for share in shares] + [_Stage(size, 1.0) for size in sizes[1:]]
+
+
+def cost_shares(typical: float) -> list[float]:
+    """The shares of the cost to count one after the other, the last of them 1, given c‖x‖² of a typical sample.
+
+    Examples
+    --------
+    >>> cost_shares(10.0), cost_shares(1e4)
+    ([1.0], [0.0001, 0.01, 1.0])
+    """
+    shares = [1.0]
+    while shares[0] * typical > 3.0 * EASY_COST:
+        shares.insert(0, shares[0] / NEXT_COST)
+    return shares
 
 
 def _level(theta: Floats) -> float:

@@ -19,7 +19,6 @@ from maxmargin.core.certificate import certify
 from maxmargin.core.losses import Ramp
 from maxmargin.core.problem import Problem
 from maxmargin.core.ramp import convex_step, outliers
-from maxmargin.core.reduce import to_candidate
 from maxmargin.core.solution import Solution, Status
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.solvers.auto import Auto
@@ -27,7 +26,7 @@ from maxmargin.solvers.base import Budget, Observer, Solver, solve
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.typing import Floats
 
-ENDED = (Status.SOLVED, Status.ALMOST, Status.STALLED)
+ENDED = (Status.SOLVED, Status.ALMOST, Status.STALLED, Status.UNREACHED)
 """How a convex step may end for the next one to begin; all else ends the fit."""
 
 
@@ -101,8 +100,9 @@ def solve_step(step: Problem, solver: "Solver | Auto | None", **settings: Any) -
     """Solve a convex step; where its samples are of one class and the bias is free, b alone decides."""
     if not (step.bias.is_free and step.has_one_class):
         return solve(step, solver, **settings)
-    candidate = to_candidate(step, np.zeros(step.n))
-    certificate = certify(step, candidate)
+    label = float(step.y[step.counted][0])
+    candidate = Candidate(step.zero(), 2.0 * label, np.zeros(step.n))  # beyond the margin, where nothing rounds
+    certificate = certify(step, candidate, tol=settings.get("tol"))
     return Solution(
         candidate.w, candidate.b, candidate.beta, solver="one class is left: b alone decides", certificate=certificate
     )

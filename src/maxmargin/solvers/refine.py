@@ -16,6 +16,8 @@ from maxmargin.core.certificate import certify
 from maxmargin.core.problem import Problem
 from maxmargin.core.products import dense_rows
 from maxmargin.core.reduce import to_candidate
+from maxmargin.core.scores import scores
+from maxmargin.rounding import UNIT
 from maxmargin.typing import Floats, Indices
 
 MAX_FREE = 1200
@@ -27,6 +29,9 @@ SMALL = 50_000
 MAX_DENSE = 1_000_000
 """Values of the free samples' rows, made dense, up to which w is straightened."""
 
+SLIGHT = 1e-6
+"""Slack up to which a candidate is stretched: ½‖w‖² grows by twice as much, relatively."""
+
 RUNAWAY = 1e30
 """A step that multiplies the largest β by more than this is no refinement: the system was singular."""
 
@@ -34,7 +39,7 @@ RUNAWAY = 1e30
 def refine(problem: Problem, candidate: Candidate) -> Candidate:
     """The candidate, or a better one with the same support; costs O(free³) a round."""
     best, best_gap = candidate, certify(problem, candidate).relative_gap
-    for improve in (_newton_round, straighten):
+    for improve in (_newton_round, straighten, outward):
         for _ in range(ROUNDS):
             trial = improve(problem, best)
             gap = certify(problem, trial).relative_gap
@@ -73,6 +78,23 @@ def straighten(problem: Problem, candidate: Candidate) -> Candidate:
     return to_candidate(problem, candidate.beta, candidate.w + step)
 
 
+def outward(problem: Problem, candidate: Candidate) -> Candidate:
+    """A candidate with no loss but what rounding may hide, stretched until there is surely none.
+
+    Where the costs are far above every α, a slack of 1e-16 costs more than all of ½‖w‖².
+    """
+    if problem.is_hard:
+        return candidate
+    found = scores(problem, candidate)
+    reach = float((found.slack + found.slack_error)[problem.counted].max())
+    if not 0.0 < reach < SLIGHT:
+        return candidate
+    factor = (1.0 + 8.0 * UNIT) / (1.0 - reach)
+    beta = candidate.beta * factor
+    w = beta if candidate.w is candidate.beta else candidate.w * factor
+    return Candidate(w, candidate.b * factor, beta)
+
+
 def snap(problem: Problem, candidate: Candidate) -> tuple[Floats, Indices]:
     """β with its clear cases put on their bounds, and the samples left free.
 
@@ -99,8 +121,8 @@ def newton(problem: Problem, beta: Floats, b: float, free: Indices) -> Floats:
     """β after one Newton step on the free samples, not yet clipped."""
     K = problem.gram(free, free)
     K[np.diag_indices(len(free))] += problem.loss.dual_diagonal(problem.cost[free])
-    scores = problem.decision(problem.combine(beta))[free]
-    residual = problem.y[free] - scores - problem.loss.dual_diagonal(problem.cost[free]) * beta[free]
+    given = problem.decision(problem.combine(beta))[free]
+    residual = problem.y[free] - given - problem.loss.dual_diagonal(problem.cost[free]) * beta[free]
     if problem.bias.kind == "penalized":
         K += problem.bias.scale**2
         residual -= problem.bias.scale**2 * beta.sum()

@@ -1,4 +1,4 @@
-"""Handing a problem over: where one solver crawls or stalls, another goes on from its candidate."""
+"""A solver whose last phase is another solver: that goes on from its candidate. (Crawls and stalls are the driver's business.)"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

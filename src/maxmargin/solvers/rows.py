@@ -4,7 +4,7 @@ A pass over all rows is cut into two fixed halves, each with its own sums, which
 depend on the number of threads.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -49,18 +49,6 @@ class Rows:
         indices = X.indices.view(f"u{X.indices.dtype.itemsize}")
         arrays = (X.indptr.astype(np.int64, copy=False), indices, X.data)
         return cls(arrays, X.shape, n_threads)
-
-    @classmethod
-    def stacked(cls, parts: Sequence["Rows"]) -> "Rows":
-        """Several rows as one: sparse if one of them is."""
-        shape = (sum(part.shape[0] for part in parts), parts[0].shape[1])
-        if not any(part.is_sparse for part in parts):
-            return cls((np.concatenate([part.arrays[0] for part in parts]),), shape)
-        parts = [part if part.is_sparse else cls.of_matrix(sp.csr_array(part.arrays[0])) for part in parts]
-        ends = np.cumsum([0, *(part.n_values for part in parts)])
-        indptr = [part.arrays[0][1:] + before for part, before in zip(parts, ends[:-1], strict=True)]
-        columns = (np.concatenate([part.arrays[i] for part in parts]) for i in (1, 2))
-        return cls((np.concatenate([[0], *indptr]), *columns), shape)
 
     @property
     def is_sparse(self) -> bool:

@@ -9,7 +9,7 @@ weights are exactly zero. That interface cannot begin at a corner: where one nea
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,18 +22,50 @@ ACCURACY = 1e-10
 """What HiGHS may miss constraints by; the finest that it takes."""
 
 
+class Way(NamedTuple):
+    """How HiGHS is asked."""
+
+    method: str
+    presolve: bool
+    accuracy: float
+
+
+USUAL = Way("highs-ds", False, ACCURACY)
+"""The fastest on small programs."""
+
+OTHERS = (Way("highs-ds", True, 1e-7), Way("highs-ipm", True, 1e-8), Way("highs-ds", False, 1e-7))
+"""For where that has no answer; 1e-7 and 1e-8 are HiGHS's own accuracies of the two methods."""
+
+PER_ENTRY = 3.0
+"""Work of a simplex step for each entry of the constraints, in entries that a loop passes over; on `farm_ads`."""
+
+
 @dataclass(frozen=True)
 class Corner:
-    """The weights and the dual variables of the rows; zeros where HiGHS did not end, for want of time."""
+    """The weights and the dual variables of the rows; zeros where there is no answer.
+
+    `was_stopped`: for want of time; `has_failed`: HiGHS had none, or not within the steps it was given. `work` in entries.
+    """
 
     w: Floats
     alpha: Floats
     is_at_reach: bool = False
     was_stopped: bool = False
+    has_failed: bool = False
+    work: float = 0.0
 
 
 def solve_small_program(
-    A: Any, y: Floats, cost: Floats, price: Floats, push: Floats, units: Floats, reach: float, clock: Clock
+    A: Any,
+    y: Floats,
+    cost: Floats,
+    price: Floats,
+    push: Floats,
+    units: Floats,
+    reach: float,
+    clock: Clock,
+    way: Way = USUAL,
+    most_work: float = np.inf,
 ) -> Corner:
     """Solve it; A is (rows, columns), dense or sparse, its columns' entries of the sizes `units`.
 
@@ -53,17 +85,23 @@ def solve_small_program(
     lower, upper = np.zeros((2, len(objective)))
     lower[:d][free] = -reach
     upper[: d + n_split], upper[d + n_split :] = reach, np.inf
-    options = {"presolve": False, "primal_feasibility_tolerance": ACCURACY, "dual_feasibility_tolerance": ACCURACY}
+    accuracy = {f"{side}_feasibility_tolerance": way.accuracy for side in ("primal", "dual")}
+    per_step = PER_ENTRY * (constraints.nnz + sum(constraints.shape))
+    options: dict[str, Any] = {"presolve": way.presolve, **accuracy}
+    if np.isfinite(most_work):
+        options["maxiter"] = 1 + int(most_work / per_step)
     if np.isfinite(clock.seconds_left):
         options["time_limit"] = max(clock.seconds_left, 1e-3)
     bounds = np.column_stack([lower, upper])
     with deferred_interrupt():
         found = linprog(
-            objective, A_ub=constraints, b_ub=-np.ones(n), bounds=bounds, method="highs-ds", options=options
+            objective, A_ub=constraints, b_ub=-np.ones(n), bounds=bounds, method=way.method, options=options
         )
+    work = per_step * float(found.nit or 0)
     if found.x is None or found.status != 0:
-        return Corner(np.zeros(d), np.zeros(n), was_stopped=True)
+        is_late = clock.spent() is not None
+        return Corner(np.zeros(d), np.zeros(n), was_stopped=is_late, has_failed=not is_late, work=work)
     w = found.x[:d].copy()
     w[~free] -= found.x[d : d + n_split]
     is_at_reach = bool((np.abs(w) >= reach * (1.0 - 1e-9)).any())
-    return Corner(w / units, np.maximum(-found.ineqlin.marginals, 0.0) / unit, is_at_reach)
+    return Corner(w / units, np.maximum(-found.ineqlin.marginals, 0.0) / unit, is_at_reach, work=work)

@@ -28,11 +28,10 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.kernel_columns import ROUGH, ROUGHEST, KernelColumns, precision_for
+from maxmargin.solvers.pulse import FINEST, rounds_to_come
 from maxmargin.solvers.refine import refine
-from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.row_cache import RowCache
 from maxmargin.solvers.smo_pace import goes_along, look_back
 from maxmargin.solvers.smo_state import Active, State, climbs, estimate, shrink, working_size
@@ -58,8 +57,8 @@ CLAIM = 0.9
 BYTES_PER_FEATURE = 2**20
 """Of kept rows (64 features at least): the first touch of fresh memory can cost more than computing short rows again."""
 
-PATIENCE = 40
-"""Rounds in which the gap must fall by a tenth; else float32 gives way to float64, and float64 to another solver."""
+COARSE_ROUNDS = 40
+"""Rounds in float32 in which the gap must fall by a tenth, or the dual value rise by much of it; else float64 goes on."""
 
 REFINED, FINE, FINE_ROUNDS, IDLE_ROUNDS = 256, 1e-7, 20, 3
 """Up to so many samples the last digits cost nothing worth mentioning. They are looked for from this gap on, where it is certain
@@ -107,6 +106,9 @@ class SMO(Solver):
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> State:
         """β = 0, or the warm start's."""
         lo, hi = box(problem)
+        # Σc_jξ_j² ≤ P(0, 0) = Σc at the optimum, where α_j = 2c_jξ_j: so far the squared hinge's box reaches, and no farther
+        most = 2.0 * np.sqrt(problem.cost) * np.sqrt(problem.cost.sum()) * (1.0 + 1e-9)
+        lo, hi = np.maximum(lo, -most), np.minimum(hi, most)
         on = problem.present
         beta, scores = np.zeros(problem.n), np.zeros(problem.n)
         if warm is not None:
@@ -121,15 +123,13 @@ class SMO(Solver):
 
     def step(self, state: State, tol: float, clock: Clock) -> Progress:
         """One round: a working set, its block, its solution, the gradient, the gap of the active samples."""
-        if state.successor is not None:
-            return state.successor.step(tol, clock)
         with deferred_interrupt():
             rounds = self._at_once(state, tol, clock)
             if not rounds:
                 if state.columns is None:
                     self._prepare(state, tol)
                 if goes_along(state):
-                    return Progress.without_claim(state.gap, tol)
+                    return _without_claim(state, tol)
                 self._round(state, tol)
                 rounds = 1
                 estimate(state)
@@ -138,21 +138,18 @@ class SMO(Solver):
                 state.least_gap, state.last_progress = min(state.gap, state.least_gap), state.rounds
                 state.last_dual = state.dual
             look_back(state, self.n_threads)
-            if state.rounds - state.last_progress > PATIENCE:
-                return self._without_progress(state, tol)
-            if tol < ROUGH and state.gap <= ROUGHEST and not state.is_exact:
+            is_idle = state.rounds - state.last_progress > COARSE_ROUNDS
+            if not state.is_exact and (is_idle or (tol < ROUGH and state.gap <= ROUGHEST)):
                 self._be_exact(state, tol)
-                return Progress.without_claim(state.gap, tol)
+                return _without_claim(state, tol)
             if state.gap <= self._goal(state, tol) * CLAIM * 0.5 ** min(state.claims, 3):
                 return Progress(min(state.gap, tol), rounds)
             if self.shrinking and state.rounds - state.last_shrink >= SHRINK_EVERY and state.gap < SHRINK_BELOW:
                 shrink(state)
-            return Progress.without_claim(state.gap, tol, rounds)
+            return _without_claim(state, tol, rounds)
 
     def finish(self, state: State, tol: float) -> Candidate:
         """The present β with its bias; the last digits where the problem is small."""
-        if state.successor is not None:
-            return state.successor.finish(tol)
         problem, beta = state.problem, state.everybody.beta.copy()
         beta[state.active.samples] = state.active.beta
         beta = make_feasible(problem, beta)
@@ -167,7 +164,7 @@ class SMO(Solver):
 
     def heed(self, state: State, scores: Floats) -> None:
         """Take the exact gradient of all samples, and look again at those that were left out wrongly."""
-        if state.successor is not None or state.judged is None:
+        if state.judged is None:
             return
         state.claims += 1
         if state.problem.is_linear:
@@ -305,19 +302,17 @@ class SMO(Solver):
 
     def _be_exact(self, state: State, tol: float) -> None:
         """Go on in float64, from the exact gradient of the active samples."""
-        state.is_exact, state.columns = True, None
+        state.is_exact, state.columns, state.missing = True, None, []
         problem, active, beta = state.problem, state.active, self.finish(state, tol).beta
         used = np.flatnonzero(beta)
         scores = problem.gram_times(used, beta[used], self.n_threads, active.samples)
         state.everybody.beta, active.beta = beta.copy(), beta[active.samples]
         active.g = scores + problem.bias.scale**2 * float(beta.sum()) + active.delta * active.beta - active.y
 
-    def _without_progress(self, state: State, tol: float) -> Progress:
-        """float32 gives way to float64, that to another solver, and that to an honest end."""
-        state.last_progress, state.least_gap, state.last_dual = state.rounds, np.inf, -np.inf
-        if not state.is_exact:
-            self._be_exact(state, tol)
-            return Progress.without_claim(state.gap, tol)
-        left_behind = self.finish(state, tol)
-        state.successor = Successor.of(state.problem, (InteriorPoint(),), None)
-        return Progress(state.gap, is_final=state.successor is None, candidate=left_behind)
+
+def _without_claim(state: State, tol: float, rounds: int = 1) -> Progress:
+    """What a round reports; the dual value, and when it would end, only where sums are in float64."""
+    if not state.is_exact:
+        return Progress.without_claim(state.gap, tol, rounds)
+    to_come = rounds_to_come(state.missing, max(tol, FINEST), len(state.missing) // 2)
+    return Progress.without_claim(state.gap, tol, rounds, state.dual, to_come)

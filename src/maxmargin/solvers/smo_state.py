@@ -10,17 +10,15 @@ from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
 from maxmargin.kernels.compiled import CompiledRows
-from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.kernel_columns import KernelColumns
-from maxmargin.solvers.relay import Successor
 from maxmargin.solvers.row_cache import RowCache
 from maxmargin.solvers.working_kernel import WorkingKernel
 from maxmargin.solvers.working_set import size_for
 from maxmargin.typing import Block, Floats, Indices
 
 WORTH = 0.02
-"""Where no other solver takes the problem, it is progress too if the dual value rises by this part of itself or of what is
-missing: the gap of noisy data with a large cost stands still for long while the dual value climbs."""
+"""It is progress too if the dual value rises by this part of itself or of what is missing: the gap of noisy data with a large
+cost stands still for long while the dual value climbs."""
 
 
 @dataclass
@@ -78,11 +76,13 @@ class State:
     last_shrink: int = 0
     least_gap: float = np.inf
     last_dual: float = -np.inf
+    missing: list[float] = field(
+        default_factory=list
+    )  # the least part of the dual value that was missing, after each round
     pace: Pace = field(default_factory=Pace)
     last_progress: int = 0
     claims: int = 0
     is_exact: bool = False
-    successor: Successor | None = None
     judged: Candidate | None = None
 
     def let_go(self) -> None:
@@ -101,8 +101,9 @@ def working_size(state: State) -> int:
     return size_for(state.problem.n, len(active.samples), n_support, state.max_bytes // 4, itemsize, state.pace.growth)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def estimate(state: State) -> None:
-    """The bias, and the relative gap as far as the active samples tell."""
+    """The bias, and the relative gap as far as the active samples tell; 1 where it leaves float64."""
     active, problem = state.active, state.problem
     if isinstance(problem.loss, Hinge):
         from maxmargin._loops.hinge_gap import look
@@ -116,14 +117,15 @@ def estimate(state: State) -> None:
             state.b = squared_hinge_root(F, active.y, active.cost)
         m = 1.0 - active.y * (F + state.b)
         missing = float(problem.loss.residual(m, np.abs(active.beta), active.cost).sum())
-    state.gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
+    gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
+    state.gap = gap if np.isfinite(gap) else 1.0
+    least = state.missing[-1] if state.missing else np.inf
+    state.missing.append(min(least, missing / max(abs(state.dual), np.finfo(float).tiny)))
 
 
 def climbs(state: State) -> bool:
-    """Whether the dual value has risen by something worth while, and nobody could do better."""
-    if state.problem.kernel.psd is False or InteriorPoint().accepts(state.problem) is None:
-        return False
-    missing = state.gap * abs(state.dual) / max(1.0 - state.gap, np.finfo(float).tiny)
+    """Whether the dual value has risen by something worth while."""
+    missing = min(state.gap * abs(state.dual) / max(1.0 - state.gap, 1e-16), np.finfo(float).max)
     return state.dual - state.last_dual > WORTH * min(missing, abs(state.dual))
 
 

@@ -21,6 +21,10 @@ ENOUGH = 0.1
 """The search along a step ends where the slope is below this share of the slope at its start."""
 
 
+SMOOTH_SIGMA = 2.0
+"""σ of the squared hinge, which is smooth already: its second derivative."""
+
+
 class Part(NamedTuple):
     """Some samples: their rows, labels and costs."""
 
@@ -75,7 +79,7 @@ class Smoothed:
             top=1.0 if is_hinge else np.inf,
             constant=constant,
             ridge=ridge,
-            sigma=sigma if is_hinge else 2.0,
+            sigma=sigma if is_hinge else SMOOTH_SIGMA,
             w=w,
             z=part.rows.signed_scores(part.y, w, constant * w[d]),
             centre=centre if is_hinge else np.zeros(n),

@@ -62,8 +62,11 @@ class WorkingKernel:
         return cls(K, np.full(size, -1), diagonal, source, constant, extra)
 
     def solve(self, beta: Floats, lo: Floats, hi: Floats, g: Floats, is_free: bool, share: float) -> Floats:
-        """β after pairs, or single steps where the bias is not free, until the violation is this share of what it was."""
-        from maxmargin._loops.smo import IS_FULL, N_FIELDS, USED, pair_steps, single_steps
+        """β after pairs, or single steps where the bias is not free, until the violation is this share of what it was.
+
+        Single steps crawl along what hardly bends, such as twins of both classes; where they did not end, pairs follow.
+        """
+        from maxmargin._loops.smo import IS_FULL, N_FIELDS, STEPS, USED, pair_steps, single_steps
 
         count, size, dtype = len(beta), self.K.shape[1], self.K.dtype
         wide = np.zeros((4, size))  # padded with entries that may not move
@@ -75,25 +78,14 @@ class WorkingKernel:
         source = CompiledRows.none(dtype) if self.source is None else self.source
         report = np.zeros(N_FIELDS)
         report[USED] = self.used
-        (pair_steps if is_free else single_steps)(
-            self.K,
-            self.slot,
-            source.T,
-            source.squares,
-            self.delta.astype(dtype, copy=False),
-            dtype.type(self.constant),
-            self.diagonal,
-            gradient,
-            beta,
-            lo,
-            hi,
-            rise,
-            fall,
-            8.0 * eps,
-            share,
-            4.0 * eps * float(np.abs(gradient).max()),
-            min(INNER_STEPS * size, int(INNER_WORK / size)),
-            report,
-        )
+        most_steps = min(INNER_STEPS * size, int(INNER_WORK / size))
+        for steps in (pair_steps,) if is_free else (single_steps, pair_steps):
+            steps(
+                self.K, self.slot, source.T, source.squares, self.delta.astype(dtype, copy=False),
+                dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, rise, fall, 8.0 * eps, share,
+                4.0 * eps * float(np.abs(gradient).max()), most_steps, report,
+            )  # fmt: skip
+            if report[STEPS] < most_steps:
+                break
         self.used, self.is_full = int(report[USED]), bool(report[IS_FULL])
         return beta[:count]

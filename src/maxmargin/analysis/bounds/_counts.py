@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from maxmargin.analysis.bounds._bound import Bound
 from maxmargin.analysis.bounds._inputs import count, number, positive, radius_and_margin
+from maxmargin.rounding import shown_above
 
 _PERCEPTRON = "Shalev-Shwartz & Ben-David, Remark 15.1"
 _SEPARATED = (
@@ -56,7 +57,7 @@ def perceptron_margin(*, rho: float, updates: int) -> Bound:
         name="perceptron_margin",
         theorem=_PERCEPTRON,
         formula="ρ/√updates",
-        claim=f"No hyperplane through the origin separates the samples with a margin above {value:.4g}.",
+        claim=f"No hyperplane through the origin separates the samples with a margin above {shown_above(value, 4)}.",
         inputs={"rho": rho, "updates": updates},
         assumptions=(_SEPARATED[0],),
         kind="margin",
@@ -92,7 +93,7 @@ def leave_one_out_support(*, n_support: float, m: int, plug_in: bool = False) ->
         name="leave_one_out_support",
         theorem="Vapnik, The Nature of Statistical Learning Theory (1995)",
         formula="E[#SV]/m",
-        claim=f"In the mean over training sets, the leave-one-out error is at most {value:.4g}.",
+        claim=f"In the mean over training sets, the leave-one-out error is at most {shown_above(value, 4)}.",
         inputs={"n_support": n_support, "m": m},
         assumptions=(
             "the m samples are drawn independently from one distribution",

@@ -6,6 +6,7 @@ import sys
 from maxmargin.analysis.bounds._bound import Bound
 from maxmargin.analysis.bounds._inputs import count, not_negative, probability, radius_and_margin, smallest_sample
 from maxmargin.errors import InvalidInputError
+from maxmargin.rounding import shown_above, shown_below
 
 _THEOREM = "Shalev-Shwartz & Ben-David, Theorem 15.4"
 _FORMULA = "√(4(ρ/γ)²/m) + √(2 ln(2/δ)/m)"
@@ -48,7 +49,8 @@ def hard_margin(*, rho: float, gamma: float, m: int, delta: float, plug_in: bool
         name="hard_margin",
         theorem=_THEOREM,
         formula=_FORMULA,
-        claim=f"With probability at least {1 - delta:.6g} the hard margin's error on new data is at most {value:.4g}.",
+        claim=f"With probability at least {shown_below(1 - delta, 6)} the hard margin's error on new data is at "
+        f"most {shown_above(value, 4)}.",
         inputs={"rho": rho, "gamma": gamma, "m": m, "delta": delta},
         assumptions=_ASSUMPTIONS,
         plug_in=plug_in,
@@ -78,8 +80,8 @@ def hard_margin_samples(*, rho: float, gamma: float, epsilon: float, delta: floa
         name="hard_margin_samples",
         theorem=_THEOREM,
         formula=f"smallest m with {_FORMULA} ≤ ε",
-        claim=f"From {m} samples on, the hard margin's error on new data is at most {epsilon:.4g} with probability at "
-        f"least {1 - delta:.6g}.",
+        claim=f"From {m} samples on, the hard margin's error on new data is at most {shown_above(epsilon, 4)} with "
+        f"probability at least {shown_below(1 - delta, 6)}.",
         inputs={"rho": rho, "gamma": gamma, "epsilon": epsilon, "delta": delta},
         assumptions=_ASSUMPTIONS,
         kind="samples",
@@ -114,8 +116,8 @@ def hard_margin_gamma(*, rho: float, m: int, epsilon: float, delta: float, plug_
         name="hard_margin_gamma",
         theorem=_THEOREM,
         formula="2ρ/(ε√m − √(2 ln(2/δ)))",
-        claim=f"A margin of at least {value:.4g} keeps the hard margin's error on new data at most {epsilon:.4g} with "
-        f"probability at least {1 - delta:.6g}.",
+        claim=f"A margin of at least {shown_above(value, 4)} keeps the hard margin's error on new data at most "
+        f"{shown_above(epsilon, 4)} with probability at least {shown_below(1 - delta, 6)}.",
         inputs={"rho": rho, "m": m, "epsilon": epsilon, "delta": delta},
         assumptions=_ASSUMPTIONS,
         kind="margin",
@@ -150,7 +152,8 @@ def hard_margin_delta(*, rho: float, gamma: float, m: int, epsilon: float, plug_
         name="hard_margin_delta",
         theorem=_THEOREM,
         formula="2 exp(−(ε√m − 2ρ/γ)²/2)",
-        claim=f"The hard margin's error on new data exceeds {epsilon:.4g} with probability at most {value:.4g}.",
+        claim=f"The hard margin's error on new data exceeds {shown_above(epsilon, 4)} with probability at most "
+        f"{shown_above(value, 4)}.",
         inputs={"rho": rho, "gamma": gamma, "m": m, "epsilon": epsilon},
         assumptions=_ASSUMPTIONS,
         kind="confidence",

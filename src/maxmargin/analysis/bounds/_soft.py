@@ -7,6 +7,7 @@ import math
 
 from maxmargin.analysis.bounds._bound import Bound
 from maxmargin.analysis.bounds._inputs import count, not_negative, positive, smallest_sample
+from maxmargin.rounding import shown_above, shown_below
 
 _THEOREM = "Shalev-Shwartz & Ben-David, Corollary 15.7"
 _ASSUMPTIONS = (
@@ -49,7 +50,7 @@ def soft_margin(*, hinge_loss: float, norm: float, lam: float, rho: float, m: in
         name="soft_margin",
         theorem=_THEOREM,
         formula="L(u) + λ‖u‖² + 2ρ²/(λm)",
-        claim=f"In the mean over training sets, the soft margin's error on new data is at most {value:.4g}.",
+        claim=f"In the mean over training sets, the soft margin's error on new data is at most {shown_above(value, 4)}.",
         inputs={"hinge_loss": hinge_loss, "norm": norm, "lam": lam, "rho": rho, "m": m},
         assumptions=_ASSUMPTIONS,
         plug_in=plug_in,
@@ -99,7 +100,7 @@ def soft_margin_best(*, hinge_loss: float, B: float, rho: float, m: int, plug_in
         name="soft_margin_best",
         theorem=_THEOREM,
         formula="min_{‖w‖≤B} L(w) + √(8ρ²B²/m)",
-        claim=f"In the mean over training sets, the soft margin's error on new data is at most {value:.4g}.",
+        claim=f"In the mean over training sets, the soft margin's error on new data is at most {shown_above(value, 4)}.",
         inputs={"hinge_loss": hinge_loss, "B": B, "rho": rho, "m": m},
         assumptions=_BEST,
         plug_in=plug_in,
@@ -126,7 +127,7 @@ def soft_margin_samples(*, B: float, rho: float, epsilon: float, plug_in: bool =
         theorem=_THEOREM,
         formula="smallest m with √(8ρ²B²/m) ≤ ε",
         claim=f"From {m} samples on, the soft margin's error on new data is, in the mean over training sets, at most "
-        f"{epsilon:.4g} above the best hinge loss of a vector of norm at most {B:.4g}.",
+        f"{shown_above(epsilon, 4)} above the best hinge loss of a vector of norm at most {shown_below(B, 4)}.",
         inputs={"B": B, "rho": rho, "epsilon": epsilon},
         assumptions=_BEST,
         kind="samples",

@@ -11,6 +11,6 @@ Each speaks of one binary problem.
 
 from maxmargin.analysis.leave_one_out.full import Full, tightened
 from maxmargin.analysis.leave_one_out.left_out import LeftOut
-from maxmargin.analysis.leave_one_out.xi_alpha import XiAlpha, xi_alpha
+from maxmargin.analysis.leave_one_out.xi_alpha import XiAlpha, estimated, slacks, xi_alpha
 
-__all__ = ["Full", "LeftOut", "XiAlpha", "tightened", "xi_alpha"]
+__all__ = ["Full", "LeftOut", "XiAlpha", "estimated", "slacks", "tightened", "xi_alpha"]

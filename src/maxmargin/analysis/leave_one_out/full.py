@@ -1,23 +1,32 @@
 """The problem on all samples, solved tightly: where its exact optimum lies, and with it every decision value.
 
-    w* ∈ ball(w(β), √gap),      f*_j ∈ f_j ± r_j,      r_j = √(gap · k_jj)
+    ‖w* − w‖ ≤ radius,      f*_j ∈ f_j ± r_j,      r_j = radius · ‖φ_j‖ + the error of f_j
 
 Both ends of the interval of best biases are non-increasing in every score, so each lies between its values at f + r and f − r,
-and so does its middle, which is the bias that is meant.
+and so does its middle, which is the bias that is meant. Every number is a bound, its own rounding included.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core import Candidate, Problem, Solution
+from maxmargin.core import Candidate, Problem, Solution, certify, products
 from maxmargin.core.bias import Interval, best_bias
+from maxmargin.core.bias_bounds import Slope, bias_at_least, bias_at_most, slope_of
+from maxmargin.core.dual import make_feasible
+from maxmargin.core.pairs import constant_of, lengths_of
+from maxmargin.core.parts import Scale
 from maxmargin.core.reduce import to_candidate
+from maxmargin.core.scores import Scores
+from maxmargin.core.scores import scores as scores_of
+from maxmargin.kernels.tiles import FLOAT64, is_sparse
+from maxmargin.rounding import UNIT, exact_sum, gamma, length_above, raised, sum_above
 from maxmargin.solvers import Budget, solve
 from maxmargin.solvers.base import Observer
-from maxmargin.typing import Floats
+from maxmargin.typing import Flags, Floats, Indices
 
 SURE_WITHIN = 0.01
 """The fit is tightened until a typical decision value is known to so much: √(gap · mean k)."""
@@ -25,12 +34,23 @@ SURE_WITHIN = 0.01
 FINEST = 1e-11
 """A relative gap that is not asked for, whatever it would tell."""
 
+COARSE = 1e3
+"""A kernel sum whose error bound is so many times that of differences of rows is computed by these."""
+
 
 @dataclass(frozen=True, eq=False)
 class Full:
-    """A dual point of a problem with all that bounds the exact optimum: w = w(β), the scores f, the gap, ‖φ(x_j)‖².
+    """A dual point of a problem with all that bounds the exact optimum.
 
-    `squares` includes the constant feature of a penalised bias, and so do the scores: b is what is left beside them.
+    Attributes
+    ----------
+    beta, w, b : the dual point, w(β) as rounded, and its best bias, 0 where it is not free.
+    f, error : the scores ⟨w, φ_j⟩, a penalised bias included, and bounds of their errors.
+    squares, lengths : ‖φ_j‖² as computed and ‖φ_j‖ from above, with the constant feature of a penalised bias.
+    slack, slack_error, residuals : m_j = 1 − y_jF_j, bounds of its errors, and r_j from above.
+    gap, primal : upper bounds of P(w, b) − D(β) and of P(w, b).
+    total : |Σβ| from above where the bias is free.
+    apart, radius : ‖w − w(β)‖ and ‖w* − w‖ from above.
     """
 
     problem: Problem
@@ -38,72 +58,173 @@ class Full:
     w: Floats
     b: float
     f: Floats
+    error: Floats
     squares: Floats
+    lengths: Floats
+    slack: Floats
+    slack_error: Floats
     residuals: Floats
+    gap: float
+    primal: float
+    total: float
+    apart: float
+    radius: float
 
     @classmethod
     def of(cls, problem: Problem, candidate: Candidate, n_threads: int = 1) -> "Full":
         """Recompute everything in float64 from a candidate's β; O(nnz), or n × (support vectors) kernel values."""
-        best = to_candidate(problem, candidate.beta)
-        f = problem.decision(best.w, n_threads)
-        b, squares = best.b, problem.diag() + problem.bias.scale**2
-        if problem.bias.kind == "penalized":
-            f, b = f + b, 0.0
-        elif problem.bias.is_free:
-            b = best_bias(problem, best.beta, f).middle
-        on = problem.present
-        residuals = np.zeros(problem.n)
-        m = 1.0 - problem.y * (f + b)
-        m = np.minimum(m, 0.0) if problem.is_hard else m  # the scaling to margin 1 rounds
-        residuals[on] = problem.loss.residual(m[on], (best.beta * problem.y)[on], problem.cost[on])
-        return cls(problem, best.beta, best.w, b, f, np.maximum(squares, 0.0), residuals)
+        best, scores = _judged(problem, candidate, n_threads)
+        lengths = lengths_with_constant(problem, lengths_of(problem)(np.arange(problem.n)))
+        certificate = certify(problem, best, scores, n_threads=n_threads)
+        f, error, b = scores.values, scores.error, best.b
+        if not problem.bias.is_free:
+            f = f + b
+            error, b = (error + UNIT * np.abs(f)) * (1.0 + 4.0 * UNIT), 0.0
+        total = exact_sum(best.beta)
+        total_error = 2.0 * UNIT * abs(total)
+        constant = constant_of(problem.bias, best.b, total, total_error)
+        apart = abs(constant.own - constant.made) * (1.0 + 2.0 * UNIT) + constant.own_error + constant.made_error
+        if problem.is_linear:
+            used = int(np.count_nonzero(best.beta))
+            bulk = sum_above(np.abs(best.beta) * problem.lengths)
+            apart += 2.0 * UNIT * length_above(best.w) + 4.0 * gamma(used + 2) ** 2 * bulk
+        apart = raised(apart, 8)
+        imbalance = raised(abs(total) + total_error) if problem.bias.is_free else 0.0
+        # w* is within √gap of the middle of w and w(β'), β' the balanced β
+        off = apart + imbalance * float(lengths.max())
+        radius = raised(math.sqrt(certificate.gap) + 0.5 * off, 8) if certificate.convex else math.inf
+        on, residuals = problem.counted, np.zeros(problem.n)
+        alpha = best.beta * problem.y
+        if problem.is_hard:
+            # the certificate is that of (w, b) scaled by t, so that no sample is inside the margin
+            t = Scale.of(scores.slack[on], scores.slack_error[on]).most
+            radius += raised(2.0 * abs(t - 1.0) * math.sqrt(max(2.0 * certificate.primal, 0.0)), 8)
+        else:
+            residuals[on] = problem.loss.residual_above(
+                scores.slack[on], scores.slack_error[on], alpha[on], problem.cost[on]
+            )
+        return cls(
+            problem, best.beta, best.w, b, f, error, np.maximum(problem.diag() + problem.bias.scale**2, 0.0), lengths,
+            scores.slack, scores.slack_error, residuals, certificate.gap, certificate.primal, imbalance, apart,
+            math.inf if math.isnan(radius) else radius,
+        )  # fmt: skip
 
     @cached_property
-    def gap(self) -> float:
-        """P(w, b) − D(β), as a sum of non-negative terms."""
-        return float(self.residuals.sum())
+    def slope(self) -> Slope:
+        """How the slope in b is summed."""
+        return slope_of(self.problem.cost)
 
     @cached_property
     def reach(self) -> Floats:
         """r_j: how far the exact score may be from f_j; a kernel that is no kernel has no such bound."""
-        if self.problem.kernel.psd is False:
-            return np.full(self.problem.n, np.inf)
-        return np.sqrt(self.gap * self.squares) + rounding(self.f)
+        return self._reach(self.f, self.error, self.lengths)
+
+    def _reach(self, f: Floats, error: Floats, lengths: Floats) -> Floats:
+        if not math.isfinite(self.radius):
+            return np.full(len(f), np.inf)
+        return np.asarray((self.radius * lengths + error) * (1.0 + 8.0 * UNIT) + 4.0 * UNIT * np.abs(f))
 
     @cached_property
     def low_bias(self) -> Interval:
         """Neither end of the exact interval of biases is below these."""
-        return self._bias(self.f + self.reach)
+        return bias_at_least(self.problem, self.f + self.reach) if self.problem.bias.is_free else Interval(0.0, 0.0)
 
     @cached_property
     def high_bias(self) -> Interval:
         """Neither end of the exact interval of biases is above these."""
-        return self._bias(self.f - self.reach)
+        return bias_at_most(self.problem, self.f - self.reach) if self.problem.bias.is_free else Interval(0.0, 0.0)
 
-    def _bias(self, f: Floats) -> Interval:
-        if not self.problem.bias.is_free:
-            return Interval(0.0, 0.0)
-        return best_bias(self.problem, self.beta, f)
+    def at_least(self, b: float) -> Floats:
+        """F*_j from below, for a bias of at least b."""
+        return below(self.f, self.reach, b)
+
+    def at_most(self, b: float) -> Floats:
+        """F*_j from above, for a bias of at most b."""
+        return -below(-self.f, self.reach, -b)
 
     @property
     def lower(self) -> Floats:
         """F*_j is at least this."""
-        return self.f - self.reach + self.low_bias.middle
+        return self.at_least(self.low_bias.middle)
 
     @property
     def upper(self) -> Floats:
         """F*_j is at most this."""
-        return self.f + self.reach + self.high_bias.middle
+        return self.at_most(self.high_bias.middle)
 
-    def elsewhere(self, f: Floats, squares: Floats) -> tuple[Floats, Floats]:
-        """The ends of F*(x) for other points, from f = ⟨w, φ(x)⟩ and k(x, x)."""
-        reach = np.sqrt(self.gap * squares) + rounding(f)
-        return f - reach + self.low_bias.middle, f + reach + self.high_bias.middle
+    @cached_property
+    def is_null(self) -> Flags:
+        """Where φ(x_j) = 0, so that every machine without a bias says 0."""
+        is_null: Flags = self.squares == 0
+        if self.problem.kernel.sees_values_only and is_null.any():  # small squares vanish, too
+            X, rows = self.problem.X, self.problem.rows
+            largest = np.asarray(abs(X).max(axis=1).toarray()).ravel() if is_sparse(X) else np.abs(X).max(axis=1)
+            is_null &= (largest if rows is None else largest[rows]) == 0
+        return is_null
+
+    def elsewhere(self, f: Floats, error: Floats, lengths: Floats) -> tuple[Floats, Floats]:
+        """The ends of F*(x) for other points: from ⟨w, φ(x)⟩, a bound of its error, and ‖φ(x)‖ from above."""
+        reach = self._reach(f, error, lengths)
+        return below(f, reach, self.low_bias.middle), -below(-f, reach, -self.high_bias.middle)
 
 
-def rounding(f: Floats) -> Floats:
-    """What the arithmetic may have done to a score."""
-    return np.asarray(1e-12 * (1.0 + np.abs(f)))
+def below(f: Floats, reach: Floats, b: float) -> Floats:
+    """f − reach + b, rounded down."""
+    with np.errstate(invalid="ignore"):
+        value = f - reach + b
+        slip = 4.0 * UNIT * (np.abs(f) + reach + abs(b))
+        return np.asarray(np.where(np.isfinite(slip), value - slip, -np.inf))
+
+
+def lengths_with_constant(problem: Problem, lengths: Floats) -> Floats:
+    """√(‖φ(x)‖² + s²) from above."""
+    s = problem.bias.scale
+    return np.asarray(np.sqrt(lengths**2 + s**2) * (1.0 + 4.0 * UNIT)) if s else lengths
+
+
+def _judged(problem: Problem, candidate: Candidate, n_threads: int) -> tuple[Candidate, Scores]:
+    """The model that β stands for, with w(β) rounded once, and its scores."""
+    if problem.is_hard:
+        beta = make_feasible(problem, to_candidate(problem, candidate.beta).beta)
+    else:
+        beta = make_feasible(problem, make_feasible(problem, candidate.beta))
+    if problem.is_linear:
+        high, low = products.combine_twice(problem.X, beta, problem.rows)
+        w = high + low
+        b = best_bias(problem, beta, problem.decision(w) if problem.bias.is_free else beta).middle
+        best = Candidate(w, b, beta)
+        return best, scores_of(problem, best)
+    f, error = kernel_sums(problem, beta, n_threads)
+    b = best_bias(problem, beta, f).middle
+    return Candidate(beta, b, beta), Scores.of(f, error, problem.y, b)
+
+
+class Sums(NamedTuple):
+    """Σ_j v_j k(x_j, x) for each sample x, and bounds of their errors."""
+
+    values: Floats
+    error: Floats
+
+
+def kernel_sums(problem: Problem, v: Floats, n_threads: int = 1) -> Sums:
+    """In float64, by differences of rows where that is far more exact."""
+    used = np.flatnonzero(v)
+    expansion = problem.expansion(used, v[used])
+    f, error = np.empty(problem.n), np.empty(problem.n)
+
+    def fill(which: Indices, *, by_differences: bool) -> None:
+        for at, rows in problem.pieces(None if len(which) == problem.n else which):
+            bounded = expansion.bounded(rows, FLOAT64, n_threads, by_differences=by_differences)
+            f[which[at]], error[which[at]] = bounded.sums[0, 0], bounded.error[0]
+
+    fill(np.arange(problem.n), by_differences=False)
+    if problem.kernel.has_differences and len(used):
+        size = sum_above(np.abs(v[used]))
+        finest = problem.kernel.difference_error(problem.X.shape[1], size, size, len(used))
+        coarse = np.flatnonzero(~(error <= COARSE * finest))
+        if len(coarse):
+            fill(coarse, by_differences=True)
+    return Sums(f, error)
 
 
 def tightened(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin._loops.leave_one_out_fields import ROUNDS
+from maxmargin._loops.leave_one_out_fields import EXHAUSTED, ROUNDS
 from maxmargin.analysis.leave_one_out.full import Full
 from maxmargin.analysis.leave_one_out.on_equations import OnEquations
 from maxmargin.analysis.leave_one_out.on_gram import OnGram
@@ -60,7 +60,7 @@ class LeftOut:
         bounds = without_retraining(full)
         self.lower, self.upper, self._brackets = bounds.lower, bounds.upper, bounds.brackets
         self.is_outside = is_outside(full)
-        self.is_retrained, self.is_solved_for = np.zeros((2, full.problem.n), dtype=bool)
+        self.is_retrained, self.is_solved_for, self._is_exhausted = np.zeros((3, full.problem.n), dtype=bool)
         self._retrainers: list[Retrainer] = []
         self._lock = threading.Lock()
 
@@ -99,7 +99,10 @@ class LeftOut:
     def _meets(self, samples: Indices, goal: Goal) -> Any:
         lower, upper = self.lower[samples], self.upper[samples]
         is_signed = goal.at_sign & ((lower > 0) | (upper <= 0))
-        return is_signed | (upper - lower <= goal.width)
+        is_known = is_signed | (upper - lower <= goal.width)
+        # Of kernel sums nobody who comes later knows more digits; of linear ones the solver's certificate does.
+        is_final = goal.at_rounding or not self.full.problem.is_linear
+        return is_known | self._is_exhausted[samples] if is_final else is_known
 
     def _choose(self, n_threads: int) -> list[Retrainer]:
         """The fast way, if one suits, and the slow one for what that leaves open."""
@@ -116,7 +119,8 @@ class LeftOut:
     ) -> bool:
         """Hand the samples out to threads in small batches; the intervals only ever shrink.
 
-        A sample is finished when it meets the goal, or when nobody comes after this retrainer.
+        A sample is finished when it meets the goal, when only rounding is left of its gap, or when nobody comes after this
+        retrainer.
         """
         state = {"next": 0}
         stop, is_last = threading.Event(), retrainer is self._retrainers[-1]
@@ -135,6 +139,7 @@ class LeftOut:
                         self.lower[batch] = np.maximum(self.lower[batch], found[:, 0])
                         self.upper[batch] = np.minimum(self.upper[batch], found[:, 1])
                         self.is_retrained[batch] |= found[:, ROUNDS] > 0
+                        self._is_exhausted[batch] |= found[:, EXHAUSTED] > 0
                         finished = len(batch) if is_last else int(self._meets(batch, goal).sum())
                         if tell(finished) is True:
                             stop.set()

@@ -9,6 +9,7 @@ import numpy as np
 from maxmargin.analysis.leave_one_out.full import Full
 from maxmargin.analysis.leave_one_out.retrain import Goal, Retrainer, open_bounds, rules, sparse_rows
 from maxmargin.analysis.leave_one_out.tableau import Tableau
+from maxmargin.rounding import UNIT, gamma
 from maxmargin.typing import Floats, Indices
 
 MOST_MORE = 1000
@@ -32,7 +33,10 @@ class OnEquations(Retrainer):
         self.X: Any = sparse_rows(problem)
         self.constant = problem.bias.scale**2
         self.is_beyond = np.zeros(problem.n, dtype=bool)
-        self.lengths = np.sqrt(self.full.squares)
+        full = self.full
+        self.lengths = full.lengths
+        self.error = (full.error + full.apart * full.lengths) * (1.0 + 8.0 * UNIT)  # f is that of the stored w
+        self.terms = float(problem.entries.max(initial=0.0))
         self.tableau = Tableau(self.full, self._gram, self.max_bytes, self.n_threads)
 
     def _gram(self, rows: Indices, columns: Indices) -> Floats:
@@ -57,14 +61,18 @@ class OnEquations(Retrainer):
         values = self.tableau.without(samples)
         moves = (values - full.beta[movers]).T
         scores = self.X @ (self._of_movers @ moves) + self.constant * moves.sum(axis=0)
+        sizes = self.lengths[movers] @ np.abs(moves)
         away = np.flatnonzero(~np.isin(samples, movers) & (full.beta[samples] != 0.0))
         if len(away):
             own = self.X[samples[away]].T.toarray() * full.beta[samples[away]]
             scores[:, away] -= self.X @ own + self.constant * full.beta[samples[away]]
+            sizes[away] += self.lengths[samples[away]] * np.abs(full.beta[samples[away]])
+        # Σ moves · x errs by γ(movers) Σ|moves|‖x‖, its product with x_j by γ(terms) of that times ‖x_j‖, and the last sums round
+        drifts = 1.01 * (gamma(len(movers) + 8) + gamma(self.terms + 8)) * sizes
         g = np.ascontiguousarray(scores.T) + (full.f - problem.y)
         look_each(
-            g, problem.y, problem.cost, full.beta, movers, values, self.lengths, problem.bias.is_free, samples, brackets.copy(),
-            rules(goal, full, rounds=0, steps=0), self.is_beyond, bounds,
+            g, self.error, drifts, problem.y, problem.cost, full.slope.weights, full.beta, movers, values, self.lengths,
+            problem.bias.is_free, samples, brackets.copy(), rules(goal, full, rounds=0, steps=0), self.is_beyond, bounds,
         )  # fmt: skip
         return bounds
 

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.analysis.leave_one_out.full import Full
+from maxmargin.analysis.leave_one_out.gram_rows import fill_gram_rows
 from maxmargin.analysis.leave_one_out.retrain import Goal, Retrainer, is_soft_hinge, open_bounds, rules
 from maxmargin.analysis.leave_one_out.tableau import Tableau, may_move
+from maxmargin.rounding import UNIT, gamma
 from maxmargin.solvers.working_kernel import padded
-from maxmargin.threads import together
 from maxmargin.typing import Floats, Indices
 
 MAY_MOVE = 0.5
@@ -26,9 +26,6 @@ MAX_ROUNDS = 15
 FEW_ROWS = 3000
 """Dense linear data with at most so many samples are retrained here, too. Text has most of its support vectors inside their box,
 and pairs of them settle slowly: sweeps over its rows are faster."""
-
-BLOCK = 256
-"""Rows that are made at a time."""
 
 
 @dataclass(eq=False)
@@ -47,25 +44,18 @@ class OnGram(Retrainer):
         self.slot = np.full(size, -1)
         self.slot[movable] = np.arange(len(movable))
         self.K = np.zeros((len(movable), size))
-        self._fill_rows(movable)
-        self.y, self.cost = np.ones(size), np.zeros(size)
-        self.y[:n], self.cost[:n] = problem.y, problem.cost
-        self.beta, self.g, self.diagonal = np.zeros(size), np.zeros(size), np.zeros(size)
-        self.beta[:n], self.diagonal[:n] = self.full.beta, self.full.squares
-        self.g[:n] = self.full.f - problem.y
+        self.eta, self.largest = fill_gram_rows(problem, movable, self.K, self.n_threads)
+        self.y = np.ones(size)
+        self.y[:n] = problem.y
+        full, padding = self.full, (0, size - n)
+        self.beta, self.diagonal, self.cost = (np.pad(v, padding) for v in (full.beta, full.squares, problem.cost))
+        self.g, self.lengths, self.weights = (
+            np.pad(v, padding) for v in (full.f - problem.y, full.lengths, full.slope.weights)
+        )
+        # f is that of the stored w, and g that of w(β)
+        self.error = np.pad((full.error + full.apart * full.lengths) * (1.0 + 8.0 * UNIT), padding)
+        self.error += 2.0 * UNIT * np.abs(self.g)
         self.tableau = Tableau(self.full, lambda i, j: self.K[self.slot[i]][:, j], self.max_bytes, self.n_threads)
-
-    def _fill_rows(self, movable: Indices) -> None:
-        """K, some blocks on each thread."""
-        problem = self.full.problem
-        constant, everyone = problem.bias.scale**2, np.arange(problem.n)
-
-        def share(thread: int) -> None:
-            for start in range(thread * BLOCK, len(movable), self.n_threads * BLOCK):
-                at = slice(start, start + BLOCK)
-                self.K[at, : problem.n] = problem.gram(movable[at], everyone) + constant
-
-        together([partial(share, thread) for thread in range(self.n_threads)], self.n_threads)
 
     @staticmethod
     def suits(full: Full, max_bytes: int) -> bool:
@@ -85,11 +75,15 @@ class OnGram(Retrainer):
         moved = self.tableau.without(samples)
         moves = np.zeros((len(samples), len(self.K)))
         moves[:, self.slot[at]] = moved - self.beta[at]
-        starts = self.g + moves @ self.K
         away = ~np.isin(samples, at) & (self.beta[samples] != 0.0)
-        starts[away] -= self.beta[samples[away], np.newaxis] * self.K[self.slot[samples[away]]]
+        moves[away, self.slot[samples[away]]] = -self.beta[samples[away]]
+        starts = self.g + moves @ self.K
+        sizes = np.abs(moves)
+        units = 2.0 * gamma(len(self.K) + 8)
+        floors = 1.01 * (sizes @ (self.eta + units * self.largest) + 2.0 * UNIT * np.abs(starts).max(axis=1))
         retrain_gram(
-            self.K, self.slot, self.diagonal, self.y, self.cost, self.beta, self.full.problem.bias.is_free, samples, at,
-            moved, starts, brackets.copy(), settings, bounds,
+            self.K, self.slot, self.eta, self.largest, self.diagonal, self.lengths, self.y, self.cost, self.weights, self.g,
+            self.error, self.beta, self.full.problem.bias.is_free, samples, at, moved, starts, floors, brackets.copy(),
+            settings, bounds,
         )  # fmt: skip
         return bounds

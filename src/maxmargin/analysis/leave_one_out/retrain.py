@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin._loops.leave_one_out_fields import ROUNDS
+from maxmargin._loops.leave_one_out_fields import N_BOUNDS, ROUNDS
 from maxmargin.analysis.leave_one_out.full import Full
 from maxmargin.analysis.leave_one_out.tableau import Tableau
 from maxmargin.core import Candidate, Hinge, Problem, Status
 from maxmargin.core.dual import make_feasible
+from maxmargin.rounding import UNIT, exact_sum, length_above, raised
 from maxmargin.solvers import Auto, Budget, solve
 from maxmargin.solvers.dual_cd import CHUNK_ROWS, CHUNK_VALUES, MULTIPLIER
 from maxmargin.solvers.rows import Rows
@@ -39,10 +40,11 @@ SWEEPS = 5
 
 
 class Goal(NamedTuple):
-    """When an interval is good enough: at a certain sign, or at this width."""
+    """When an interval is good enough: at a certain sign, at this width, or where the compiled loops see only rounding."""
 
     at_sign: bool
     width: float = 0.0
+    at_rounding: bool = False
 
 
 class Retrainer(ABC):
@@ -61,8 +63,9 @@ class Retrainer(ABC):
 
 def rules(goal: Goal, full: Full, rounds: int, steps: int) -> Floats:
     """The settings of the compiled loops, in their order."""
-    scale = 1e-11 * (1.0 + float(np.abs(full.f).max(initial=0.0)))
-    return np.array([float(goal.at_sign), goal.width, 0.0, rounds, steps, CURVATURE, scale, NEAR])
+    return np.array(
+        [float(goal.at_sign), goal.width, rounds, steps, CURVATURE, NEAR, full.slope.least, full.slope.most]
+    )
 
 
 @dataclass(eq=False)
@@ -80,7 +83,8 @@ class OnRows(Retrainer):
         if problem.bias.is_free:
             self.s = max(MULTIPLIER * float(np.sqrt(full.squares.mean())), float(problem.cost.sum()) ** -0.5)
         self.squares = full.squares + (self.s**2 if problem.bias.is_free else 0.0)
-        self.w = np.append(full.w, self.s * float(full.beta.sum()))
+        self.w = np.append(full.w, self.s * exact_sum(full.beta))
+        self.apart = raised(full.apart + 2.0 * UNIT * abs(float(self.w[-1])))
         self.chunk = min(max(1, CHUNK_VALUES * problem.n // max(self.rows.n_values, 1)), CHUNK_ROWS)
 
     @staticmethod
@@ -96,9 +100,10 @@ class OnRows(Retrainer):
         full, problem = self.full, self.full.problem
         bounds = open_bounds(len(samples))
         retrain_rows(
-            *self.rows.arrays, problem.y, problem.cost, self.squares, full.beta * problem.y, self.w, self.s, full.b,
-            problem.y - full.f, problem.bias.is_free, samples, self.tableau.samples, self.tableau.without(samples),
-            brackets.copy(), rules(goal, full, rounds=25, steps=SWEEPS), self.chunk, bounds,
+            *self.rows.arrays, problem.y, problem.cost, full.slope.weights, self.squares, full.lengths, full.beta * problem.y,
+            self.w, self.apart, length_above(self.w), self.s, full.b, problem.y - full.f, problem.bias.is_free, samples,
+            self.tableau.samples, self.tableau.without(samples), brackets.copy(),
+            rules(goal, full, rounds=25, steps=SWEEPS), self.chunk, bounds,
         )  # fmt: skip
         return bounds
 
@@ -154,6 +159,6 @@ def is_soft_hinge(full: Full) -> bool:
 
 def open_bounds(count: int) -> Floats:
     """What is known of so many samples before anything is: the bounds of the compiled loops."""
-    bounds = np.zeros((count, 4))
+    bounds = np.zeros((count, N_BOUNDS))
     bounds[:, 0], bounds[:, 1] = -np.inf, np.inf
     return bounds

@@ -37,7 +37,8 @@ def likely_sides(full: Full) -> Indices:
     """Where each sample is at the optimum, by both of its conditions: α + m/k ≤ 0 at zero, ≥ c at its cost, else inside."""
     problem = full.problem
     m = 1.0 - problem.y * (full.f + full.b)
-    t = np.abs(full.beta) + m / np.maximum(full.squares, np.finfo(np.float64).tiny)
+    with np.errstate(over="ignore"):
+        t = np.abs(full.beta) + m / np.maximum(full.squares, np.finfo(np.float64).tiny)
     is_positive = problem.y > 0
     at_zero, at_cost = np.where(is_positive, LOW, HIGH), np.where(is_positive, HIGH, LOW)
     return np.where(t <= 0, at_zero, np.where(t >= problem.cost, at_cost, INSIDE))
@@ -168,7 +169,9 @@ class Tableau:
 
 
 def _inverse(K: Floats) -> Floats:
-    """Of a symmetric positive definite matrix, which is overwritten; NaN where it is none."""
+    """The inverse of a symmetric positive definite matrix, which is overwritten; NaN where it is none."""
+    if not len(K):  # LAPACK refuses an empty matrix, and says so on stdout
+        return K
     factor, failed = scipy.linalg.lapack.dpotrf(K.T, overwrite_a=1)
     if failed:
         return np.full_like(K, np.nan)

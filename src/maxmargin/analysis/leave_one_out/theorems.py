@@ -11,19 +11,27 @@ Sample i gets cost 0 and all else stays. Three theorems, each made safe for a so
       G_i = gap − r_i + Δ_i + ½α_i² d_i²,     d_i² = k_ii   or   ‖φ_i − μ‖²,
 
   puts w₋ᵢ into a ball about the middle of w and w(β') with radius² = G_i − ¼α_i² d_i².
+
+Numbers that are computed come with bounds of their errors, and each inequality takes the worse end. The stored w is not quite
+w(β), nor Σβ quite 0 where it must be: both count in ‖w − w(β')‖, and what Σβ leaves is spread together with β_i.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.analysis.leave_one_out.full import Full, rounding
+from maxmargin.analysis.leave_one_out.full import Full, kernel_sums
 from maxmargin.core import Hinge
 from maxmargin.core.bias import weighted_quantile
-from maxmargin.typing import Floats, Indices
+from maxmargin.rounding import SMALLEST, UNIT, gamma, length_above, raised, sum_above
+from maxmargin.typing import Flags, Floats, Indices
 
 LEVELS = 12
 """The biases' brackets are found for so many radii, each rounded up to the next."""
+
+UP = 1.0 + 32.0 * UNIT
+"""More than a dozen roundings of non-negative numbers can take away."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,39 +47,36 @@ def without_retraining(full: Full) -> Bounds:
     """The tightest interval that the theorems give for each sample; infinite where they say nothing."""
     problem = full.problem
     lower, upper = np.full(problem.n, -np.inf), np.full(problem.n, np.inf)
-    lengths = np.sqrt(full.squares)
     # P₋ᵢ(w₋ᵢ) ≤ P(w, b) bounds ‖w₋ᵢ‖, that every score, and every best bias is the kink y − f of some sample.
-    farthest = 1.0 + np.sqrt(2.0 * _primal(full)) * float(lengths.max())
+    farthest = raised(1.0 + np.sqrt(2.0 * max(full.primal, 0.0)) * float(full.lengths.max()), 8)
     brackets = np.tile([-farthest, farthest], (problem.n, 1))
     if not problem.bias.is_free:
         brackets[:] = 0.0
-    if isinstance(problem.loss, Hinge) and not problem.is_hard and problem.kernel.psd is not False:
-        _by_the_ball(full, lengths, lower, upper, brackets)
+    if isinstance(problem.loss, Hinge) and not problem.is_hard and np.isfinite(full.radius):
+        _by_the_ball(full, lower, upper, brackets)
     _where_slack_grows(full, lower, upper)
     _outside(full, lower, upper)
     _one_class_left(full, lower, upper)
     return Bounds(lower, upper, brackets)
 
 
-def is_outside(full: Full) -> np.ndarray:
+def is_outside(full: Full) -> Flags:
     """Whose y F* is certainly above 1, whatever optimal bias is taken: they are no support vectors."""
-    above = full.f - full.reach + full.low_bias.lower
-    below = full.f + full.reach + full.high_bias.upper
-    return np.where(full.problem.y > 0, above > 1.0, below < -1.0)
+    above, beneath = full.at_least(full.low_bias.lower), full.at_most(full.high_bias.upper)
+    return np.where(full.problem.y > 0, above > 1.0, beneath < -1.0)
 
 
 def _outside(full: Full, lower: Floats, upper: Floats) -> None:
     stays = is_outside(full) | (full.problem.cost == 0)
     lower[stays], upper[stays] = full.lower[stays], full.upper[stays]
     if not full.problem.bias.is_free:
-        lower[full.squares == 0] = upper[full.squares == 0] = 0.0  # φ(x) = 0: every machine says 0
+        lower[full.is_null] = upper[full.is_null] = 0.0
 
 
 def _where_slack_grows(full: Full, lower: Floats, upper: Floats) -> None:
     """ξ₋ᵢ ≥ ξ_i holds for every pair of optimal biases, so the one that is known best may be taken."""
     positive = full.problem.y > 0
-    highest = full.f + full.reach + full.high_bias.lower
-    lowest = full.f - full.reach + full.low_bias.upper
+    highest, lowest = full.at_most(full.high_bias.lower), full.at_least(full.low_bias.upper)
     falls, rises = positive & (highest < 1.0), ~positive & (lowest > -1.0)
     upper[falls] = np.minimum(upper[falls], highest[falls])
     lower[rises] = np.maximum(lower[rises], lowest[rises])
@@ -86,74 +91,138 @@ def _one_class_left(full: Full, lower: Floats, upper: Floats) -> None:
             lower[lone] = upper[lone] = -sign * np.inf
 
 
-def _by_the_ball(full: Full, lengths: Floats, lower: Floats, upper: Floats, brackets: Floats) -> None:
-    problem, beta = full.problem, full.beta
+class Moved(NamedTuple):
+    """What taking β_i away, and giving it to others, does: the first is a value, the others are bounds.
+
+    shift, shift_error : ⟨φ_i − μ, φ_i⟩; distance : ‖φ_i − μ‖; extra : what Σr gains; left_over : of |Σβ|, in w.
+    """
+
+    shift: Floats
+    shift_error: Floats
+    distance: Floats
+    extra: Floats
+    left_over: Floats
+
+
+def _by_the_ball(full: Full, lower: Floats, upper: Floats, brackets: Floats) -> None:
+    problem, beta, lengths = full.problem, full.beta, full.lengths
     alpha = np.abs(beta)
-    if problem.bias.is_free:
-        shift, distance2, extra = _spread_over_the_margin(full)
-    else:
-        shift, distance2, extra = full.squares, full.squares, np.zeros(problem.n)
-    # G_i − ¼α_i²d_i²; the rest of the residuals is non-negative but for rounding
-    radius = np.sqrt(np.maximum(full.gap - full.residuals + extra, 0.0) + 0.25 * alpha**2 * distance2)
+    moved = _spread_over_the_margin(full) if problem.bias.is_free else _taken_away(full)
+    total = sum_above(full.residuals)
+    rest = np.maximum(total - full.residuals + moved.extra, 0.0) + 8.0 * UNIT * (total + np.abs(moved.extra))
+    # β_i = 0 moves nobody, and then Σβ is made 0 at the price that the certificate has counted
+    rest = np.where(beta == 0.0, raised(full.gap), rest)
+    apart = (full.apart + alpha * moved.distance + moved.left_over) * UP
+    radius = np.sqrt((rest + 0.25 * apart**2) * UP) * UP
     known = np.flatnonzero(np.isfinite(radius) & (problem.cost > 0))
-    centre = (full.f - 0.5 * beta * shift)[known]
-    reach = radius[known] * lengths[known] + rounding(full.f[known])
+    centre = full.f - 0.5 * beta * moved.shift
+    off = full.error + 0.5 * (full.apart + moved.left_over) * lengths + 0.5 * alpha * moved.shift_error
+    off += 4.0 * UNIT * (np.abs(full.f) + np.abs(beta * moved.shift))
     if problem.bias.is_free and len(known):
-        farthest = radius[known] + 0.5 * alpha[known] * np.sqrt(distance2[known])
-        brackets[known] = _brackets(full, lengths, farthest, known)
-    lower[known] = centre - reach + brackets[known, 0]
-    upper[known] = centre + reach + brackets[known, 1]
+        brackets[known] = _brackets(full, ((radius + 0.5 * apart) * UP)[known], known)
+    centre, off, ends = centre[known], off[known], brackets[known]
+    reach = (radius[known] * lengths[known] + off) * UP
+    slip = 8.0 * UNIT * (np.abs(centre) + reach + np.abs(ends).max(axis=1))
+    lower[known], upper[known] = centre - reach + ends[:, 0] - slip, centre + reach + ends[:, 1] + slip
 
 
-def _spread_over_the_margin(full: Full) -> tuple[Floats, Floats, Floats]:
-    """k_ii − ⟨μ, φ_i⟩, ‖φ_i − μ‖² and what the residuals gain when β_i is spread over the free samples in proportion to room."""
+def _square_error(full: Full) -> Floats:
+    """A bound of |k_jj as computed − k_jj|: the lengths are its root from above."""
+    if full.problem.kernel.constant_length is not None and not full.problem.bias.scale:
+        return np.zeros(full.problem.n)
+    return np.asarray((np.maximum(full.lengths**2 - full.squares, 0.0) + 8.0 * UNIT * full.lengths**2) * UP)
+
+
+def _taken_away(full: Full) -> Moved:
+    nothing = np.zeros(full.problem.n)
+    return Moved(full.squares, _square_error(full), full.lengths, nothing, nothing)
+
+
+def _spread_over_the_margin(full: Full) -> Moved:
+    """β_i − Σβ is spread over the free samples in proportion to their room, so that Σβ' = 0."""
     problem, beta, n = full.problem, full.beta, full.problem.n
-    alpha, rest = np.abs(beta), problem.cost - np.abs(beta)
+    alpha = np.abs(beta)
+    rest = (problem.cost - alpha) * (1.0 - 4.0 * UNIT)
     is_free = (alpha > 0) & (rest > 0)
-    slack = problem.y - (full.f + full.b)
-    shift, distance2, extra = np.zeros(n), np.full(n, np.inf), np.zeros(n)
+    towards = problem.y * full.slack
+    square_error, longest = _square_error(full), float(full.lengths.max())
+    left_over = np.full(n, full.total * longest * UP)
+    out = Moved(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), left_over)
     for sign in (-1.0, 1.0):
         given = np.flatnonzero(np.sign(beta) == sign)  # the samples whose share must go to others
         room = np.where(is_free, np.where(problem.y == sign, rest, alpha), 0.0)
-        mean = problem.combine(room)
-        scores = problem.decision(mean)
-        norm2 = problem.norm2(mean, scores)
-        left = room.sum() - room[given]
-        own, own_scores = full.squares[given], scores[given] - room[given] * full.squares[given]
-        enough = left >= alpha[given]
+        whole = sum_above(room)
+        scores, errors, norm2, norm2_error = _mean_of(full, room)
+        left = whole - room[given]
+        slip = 2.0 * gamma(n + 8) * whole
+        enough = (alpha[given] > full.total) & (left - slip >= (alpha[given] + full.total) * UP) & (left >= 2.0 * slip)
         safe = np.where(enough, left, 1.0)
-        inner = own_scores / safe
-        rest2 = (norm2 - 2.0 * room[given] * scores[given] + room[given] ** 2 * own) / safe**2
-        gain = -beta[given] * ((room @ slack) - room[given] * slack[given]) / safe
-        shift[given] = own - inner
-        distance2[given] = np.where(enough, np.maximum(own - 2.0 * inner + rest2, 0.0), np.inf)
-        extra[given] = gain
-    rests = beta == 0
-    distance2[rests] = 0.0
-    return shift, distance2, extra
+        own, own_error, mine = full.squares[given], square_error[given], room[given]
+        # Σ_{j≠i} room_j ⟨φ_j, φ_i⟩ and ‖Σ_{j≠i} room_j φ_j‖², each with its error; `left` errs by slip / left, relatively
+        inner = scores[given] - mine * own
+        inner_error = errors[given] + mine * own_error + 4.0 * UNIT * (np.abs(scores[given]) + mine * own)
+        square = norm2 - 2.0 * mine * scores[given] + mine**2 * own
+        square_slip = norm2_error + 2.0 * mine * errors[given] + mine**2 * own_error
+        square_slip += 8.0 * UNIT * (norm2 + 2.0 * mine * np.abs(scores[given]) + mine**2 * own)
+        loose = 1.0 + 4.0 * slip / safe + 32.0 * UNIT  # and the rounding of what follows
+        mean_error = (inner_error / safe + (loose - 1.0) * np.abs(inner) / safe) * UP
+        distance2 = own - 2.0 * inner / safe + square / safe**2
+        terms = own + 2.0 * np.abs(inner) / safe + np.abs(square) / safe**2
+        distance2 = np.maximum(distance2, 0.0) + own_error + 2.0 * mean_error + square_slip / safe**2 * loose**2
+        distance2 = (distance2 + (loose**2 - 1.0) * terms) * UP
+        # the residuals of those who get it: linear in α, r_j(α') = r_j(α) − (α' − α)m_j
+        pull = float(room @ towards)
+        slack = float(room @ (full.slack_error + gamma(n + 8) * np.abs(towards)))
+        gain = -beta[given] * (pull - mine * towards[given]) / safe
+        size = (alpha[given] + full.total) * (np.abs(pull) + mine * np.abs(towards[given])) / safe
+        gain += (alpha[given] + full.total) * slack / safe * loose * UP + full.total * size / alpha[given] * UP
+        gain += (loose - 1.0) * size + 16.0 * UNIT * size
+        out.shift[given], out.shift_error[given] = own - inner / safe, own_error + mean_error + 4.0 * UNIT * terms
+        out.distance[given] = np.where(enough, np.sqrt(distance2) * UP, np.inf)
+        out.extra[given] = gain
+    return out
 
 
-def _brackets(full: Full, lengths: Floats, radii: Floats, known: Indices) -> Floats:
+class Mean(NamedTuple):
+    """Of v = Σ room_j φ_j: ⟨v, φ_j⟩ and ‖v‖², each with a bound of its error."""
+
+    scores: Floats
+    errors: Floats
+    norm2: float
+    norm2_error: float
+
+
+def _mean_of(full: Full, room: Floats) -> Mean:
+    problem = full.problem
+    used = np.flatnonzero(room)
+    if not problem.is_linear:
+        scores, errors = kernel_sums(problem, room)
+        error = sum_above(room[used] * (errors[used] + gamma(len(used) + 4) * np.abs(scores[used])))
+        return Mean(scores, errors, float(room @ scores), error)
+    v, terms = problem.combine(room), problem.entries
+    off = float(gamma(len(used) + 2)) * sum_above(np.abs(room) * problem.lengths)
+    size = length_above(v)
+    errors = (gamma(terms + 2) * size + off) * problem.lengths * UP + (2.0 * terms + 2.0) * SMALLEST
+    error = raised(2.0 * size * off + off**2 + 2.0 * gamma(len(v) + 4) * size**2, 8)
+    return Mean(problem.decision(v), errors, float(v @ v), error)
+
+
+def _brackets(full: Full, radii: Floats, known: Indices) -> Floats:
     """Where the biases of each smaller problem lie if its scores are within radius · length of f: weighted quantiles.
 
     Taking sample i away moves the weight at which the quantile stands by c_i at most. The radii are rounded up to a few.
     """
-    problem = full.problem
+    problem, slope = full.problem, full.slope
     on = problem.present
-    kinks, cost = (problem.y - full.f)[on], problem.cost[on]
-    total, flat = float(cost[problem.y[on] > 0].sum()), 1e-12 * float(cost.sum())
+    kinks, weights = (problem.y - full.f)[on], slope.weights[on]
+    error = full.error[on] + 4.0 * UNIT * (1.0 + np.abs(full.f[on]))
+    total = float(weights[problem.y[on] > 0].sum())
     out = np.empty((len(known), 2))
     order = np.argsort(radii)
     for part in np.array_split(order, min(LEVELS, len(order))):
-        widest = float(radii[part].max()) * lengths[on]
-        most = float(problem.cost[known[part]].max()) + flat
-        out[part, 0] = weighted_quantile(kinks - widest, cost, total - most)
-        out[part, 1] = weighted_quantile(kinks + widest, cost, total + most)
+        widest = (float(radii[part].max()) * full.lengths[on] + error) * UP
+        most = float(slope.weights[known[part]].max()) + slope.most
+        slip = 4.0 * UNIT * (np.abs(kinks) + widest)
+        out[part, 0] = weighted_quantile(kinks - widest - slip, weights, total - most)
+        out[part, 1] = weighted_quantile(kinks + widest + slip, weights, total + most)
     return out
-
-
-def _primal(full: Full) -> float:
-    problem = full.problem
-    on = problem.present
-    loss = 0.0 if problem.is_hard else float(problem.cost[on] @ problem.loss.value((problem.y * (full.f + full.b))[on]))
-    return 0.5 * max(problem.norm2(full.w, full.f), 0.0) + loss

@@ -52,6 +52,10 @@ class Loss(ABC):
         """The Fenchel–Young residual r ≥ 0 c·ℓ + (c·ℓ)*(α) − α·m; +∞ where α is outside its box."""
         raise self._no_dual()
 
+    def residual_above(self, m: Floats, error: Floats, alpha: Floats, cost: Floats) -> Floats:
+        """An upper bound of the residual at every m' with |m' − m| ≤ error, its own rounding included; for finite costs."""
+        raise self._no_dual()
+
     def dual_penalty(self, alpha: ArrayLike, cost: ArrayLike) -> Floats:
         """What is subtracted from Σα in the dual, for α in its box."""
         raise self._no_dual()

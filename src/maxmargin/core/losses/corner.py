@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from maxmargin.core.losses.base import Loss, floats
+from maxmargin.rounding import UNIT
 from maxmargin.typing import Floats
 
 
@@ -39,6 +40,13 @@ class _Corner(Loss):
         upper_side = np.where(v > 0.0, room, 0.0) * np.maximum(v, 0.0)
         total = upper_side + alpha * np.maximum(-v, 0.0)
         return np.where((alpha < 0.0) | (room < 0.0), np.inf, total)
+
+    def residual_above(self, m: Floats, error: Floats, alpha: Floats, cost: Floats) -> Floats:
+        """(c − α)·[v + e]₊ + α·[e − v]₊: nothing is added where |v| > e and α is at the right end of its box."""
+        v = m - self._corner
+        e = error + UNIT * np.abs(v) if self._corner else error
+        total: Floats = (cost - alpha) * np.maximum(v + e, 0.0) + alpha * np.maximum(e - v, 0.0)
+        return total * (1.0 + 8.0 * UNIT)
 
     def dual_penalty(self, alpha: ArrayLike, cost: ArrayLike) -> Floats:
         """corner·α: nothing for the hinge, α for the perceptron loss."""

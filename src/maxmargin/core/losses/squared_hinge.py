@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from maxmargin.core.losses.base import Loss, floats
 from maxmargin.core.losses.corner import Hinge
+from maxmargin.rounding import UNIT
 from maxmargin.typing import Floats
 
 
@@ -55,9 +56,17 @@ class SquaredHinge(Loss):
         total = np.where(np.isinf(cost), np.where(m > 0.0, np.inf, outside), total)
         return np.where((alpha < 0.0) | (alpha > self.upper(cost)), np.inf, total)
 
+    def residual_above(self, m: Floats, error: Floats, alpha: Floats, cost: Floats) -> Floats:
+        """c·max(|[m + e]₊ − α/2c|, |[m − e]₊ − α/2c|)² + α·[e − m]₊."""
+        best = alpha * self.dual_diagonal(cost)
+        high, low = np.maximum(m + error, 0.0), np.maximum(m - error, 0.0)
+        apart = np.maximum(np.abs(high - best), np.abs(low - best)) + 4.0 * UNIT * (high + best)
+        total: Floats = cost * np.square(apart) + alpha * np.maximum(error - m, 0.0)
+        return total * (1.0 + 8.0 * UNIT)
+
     def dual_penalty(self, alpha: ArrayLike, cost: ArrayLike) -> Floats:
         """α²/(4c), and 0 for the hard margin."""
-        return 0.5 * np.square(floats(alpha)) * self.dual_diagonal(cost)
+        return 0.5 * floats(alpha) * (floats(alpha) * self.dual_diagonal(cost))
 
     def dual_diagonal(self, cost: ArrayLike) -> Floats:
         """1/(2c); 0 for the hard margin, and for an absent sample, whose α is 0."""

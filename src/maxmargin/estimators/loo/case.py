@@ -1,19 +1,20 @@
 """A classifier to be left out of: from an estimator and data to its binary problems."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from maxmargin.analysis.leave_one_out import tightened
 from maxmargin.core import Candidate, Problem, Solution
+from maxmargin.core.dual import make_feasible
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import check_tol
 from maxmargin.estimators.kernel_machine import KernelClassifier
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.loo.decisions import ByBrokenTies, ByLargest, BySigns, Rule
 from maxmargin.estimators.one_vs_one import pairs_of
-from maxmargin.estimators.separated import separated
+from maxmargin.estimators.separated import refuse_contradictions, separated
 from maxmargin.solvers import Budget, solver_from_name
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -61,6 +62,14 @@ class Case:
         )
         return cls(estimator, probe, X, labels, weights, problems, rows, warm)
 
+    def from_betas(self, betas: list[Floats]) -> "Case":
+        """The same, started from these dual variables."""
+        starts = [make_feasible(problem, beta) for problem, beta in zip(self.problems, betas, strict=True)]
+        warm: list[Candidate | None] = [
+            Candidate(problem.combine(beta), 0.0, beta) for problem, beta in zip(self.problems, starts, strict=True)
+        ]
+        return replace(self, warm=warm)
+
     @property
     def rule(self) -> Rule:
         """How the decisions make a label."""
@@ -76,12 +85,14 @@ class Case:
         solver = solver_from_name(self.probe.solver, seed=0, n_threads=n_threads)
         solutions = []
         for k, problem in enumerate(self.problems):
+            if not problem.is_hard:
+                solutions.append(tightened(problem, solver, tol=self.probe.tol, warm=self.warm[k]))
+                continue
+            names = self.probe.classes_.tolist()
+            pair = pairs_of(self.labels, len(names))[k]
+            refuse_contradictions(problem, names[pair.positive], names[pair.negative])
             solution = tightened(problem, solver, tol=self.probe.tol, warm=self.warm[k])
-            if problem.is_hard:
-                names = self.probe.classes_.tolist()
-                pair = pairs_of(self.labels, len(names))[k]
-                solution = separated(problem, solution, names[pair.positive], names[pair.negative])
-            solutions.append(solution)
+            solutions.append(separated(problem, solution, names[pair.positive], names[pair.negative]))
         return solutions
 
     @property

@@ -35,6 +35,13 @@ class SettledBy(Enum):
         return self.value
 
 
+MEANINGS = {
+    "once": "Costs and kernel parameters stay as all samples make them.",
+    "each": "Costs are those of separate fits, each on the other samples.",
+}
+"""What `resolve` means, in words."""
+
+
 class ErrorRange(NamedTuple):
     """The error if every label that is not certain were right, and if every one were wrong."""
 
@@ -65,6 +72,9 @@ class LeaveOneOut:
         Their middles, to a width of 1e-6 where the arithmetic allows, if they were asked for.
     xi_alpha : XiAlpha, or a tuple of them for more than two classes
         The estimates of the same models without any retraining.
+    resolve : {"once", "each"}
+        Whether costs that depend on the samples were set once, on all of them, or for each left-out sample on the others;
+        `meaning` says it in words.
     seconds, fit_seconds : float
         Of all, and of the (tightened) fit within it.
     status : Status
@@ -94,11 +104,17 @@ class LeaveOneOut:
     seconds: float
     fit_seconds: float
     status: Status
+    resolve: str = "once"
 
     @property
     def n(self) -> int:
         """Samples with weight."""
         return int((self.settled_by != SettledBy.ABSENT).sum())
+
+    @property
+    def meaning(self) -> str:
+        """Which machines were meant, in words."""
+        return MEANINGS[self.resolve]
 
     @property
     def n_retrained(self) -> int:
@@ -114,4 +130,4 @@ class LeaveOneOut:
         head = f"{'samples':>10} {'retrained':>10} {'seconds':>9} {'error':>8}"
         line = f"{self.n:>10} {share:>9.2f}% {self.seconds:>9.3g} {self.error:>8.2%}"
         rows = [f"{count:>10} {how}" for how, count in self.counts().items()]
-        return "\n".join([head, line, "", *rows])
+        return "\n".join([head, line, "", *rows, "", self.meaning])

@@ -1,15 +1,13 @@
 """LeaveOneOutSearch: choose C by exact leave-one-out, each C from the solution of the last."""
 
 import time
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import Candidate, Regularization, Status
-from maxmargin.core.dual import make_feasible
+from maxmargin.core import Regularization, Status
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import check_flag, check_tol
 from maxmargin.estimators.loo.case import Case
@@ -27,6 +25,8 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         Its C is replaced.
     Cs : array-like of float or Regularization
         The candidates; a fit starts from the solution of the one before it, so list them in order.
+    resolve : {"once", "each"}
+        As for `leave_one_out`; "each" is what `GridSearchCV` means by C/n, λ and balanced class weights.
     tol : float
         As for `leave_one_out`.
     refit : bool
@@ -64,6 +64,7 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         estimator: Any,
         Cs: Any = (0.01, 0.1, 1.0, 10.0, 100.0),
         *,
+        resolve: str = "once",
         tol: float = 1e-10,
         refit: bool = True,
         n_jobs: int | None = None,
@@ -71,6 +72,7 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     ) -> None:
         self.estimator = estimator
         self.Cs = Cs
+        self.resolve = resolve
         self.tol = tol
         self.refit = refit
         self.n_jobs = n_jobs
@@ -91,9 +93,9 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             started = time.perf_counter()
             case = Case.of(clone(self.estimator).set_params(C=C), X, y, sample_weight)
             if betas:
-                case = replace(case, warm=[_start(*pair) for pair in zip(case.problems, betas, strict=True)])
-            found = run(case, started, False, tol, self.n_jobs, verbose, None)
-            betas = [solution.beta for solution in found.solutions]
+                case = case.from_betas(betas)
+            found = run(case, self.resolve, started, False, tol, self.n_jobs, verbose, None)
+            betas = found.betas
             results.append(found.result)
             if found.result.status is Status.INTERRUPTED:
                 break
@@ -109,7 +111,7 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
     def _store(self, candidates: list[Any], results: list[LeaveOneOut], case: Case) -> None:
         scores = np.array([1.0 - result.error for result in results])
-        bounds = [
+        estimates = [
             [one.error for one in result.xi_alpha] if isinstance(result.xi_alpha, tuple) else [result.xi_alpha.error]
             for result in results
         ]
@@ -122,7 +124,7 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             "mean_fit_time": np.array([result.fit_seconds for result in results]),
             "n_retrained": np.array([result.n_retrained for result in results]),
             "n_undecidable": np.array([int((~result.is_certain).sum()) for result in results]),
-            "xi_alpha_error": np.array([max(errors) for errors in bounds]),
+            "xi_alpha_error": np.array([max(errors) for errors in estimates]),
             "seconds": np.array([result.seconds for result in results]),
         }
         self.best_index_ = int(scores.argmax())
@@ -145,8 +147,3 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         tags = super().__sklearn_tags__()
         tags.input_tags = self.estimator.__sklearn_tags__().input_tags
         return tags
-
-
-def _start(problem: Any, beta: Floats) -> Candidate:
-    feasible = make_feasible(problem, beta)
-    return Candidate(problem.combine(feasible), 0.0, feasible)

@@ -11,6 +11,7 @@ from maxmargin.analysis.leave_one_out.retrain import Goal
 from maxmargin.core import products
 from maxmargin.estimators.backends import Elsewhere, elsewhere
 from maxmargin.estimators.loo.case import Case
+from maxmargin.rounding import SMALLEST, gamma, length_above
 from maxmargin.typing import Floats, Indices, Matrix
 
 VALUE_WIDTH = 1e-6
@@ -31,12 +32,21 @@ Observer = Callable[[Progress], object]
 
 
 class Work:
-    """The intervals of all decisions, made smaller where the label asks for it."""
+    """The intervals of the decisions of some samples, made smaller where the label asks for it."""
 
     def __init__(
-        self, case: Case, left: list[LeftOut], n_threads: int, started: float, observe: Observer | None
+        self,
+        case: Case,
+        left: list[LeftOut],
+        samples: Indices,
+        n_threads: int,
+        started: float,
+        observe: Observer | None,
     ) -> None:
-        self.case, self.left, self.n_threads, self.started, self.observe = case, left, n_threads, started, observe
+        self.case, self.left, self.samples = case, left, samples
+        self.n_threads, self.started, self.observe = n_threads, started, observe
+        self.is_meant = np.zeros(case.X.shape[0], dtype=bool)
+        self.is_meant[samples] = True
         self.tally: Any = None
         self.was_stopped = False
         shape = (len(left), case.X.shape[0])
@@ -59,12 +69,12 @@ class Work:
             if not self.retrain(wish.entries, Goal(wish.at_sign, wish.width)):
                 return False
         everything = np.ones(self.lower.shape, dtype=bool)
-        return not decision_values or self.retrain(everything, Goal(False, VALUE_WIDTH))
+        return not decision_values or self.retrain(everything, Goal(False, VALUE_WIDTH, at_rounding=True))
 
     def retrain(self, entries: Any, goal: Goal) -> bool:
         """Leave out the marked samples of each problem."""
         with np.errstate(invalid="ignore"):
-            entries = entries & ~(self.upper - self.lower <= goal.width)
+            entries = entries & self.is_meant & ~(self.upper - self.lower <= goal.width)
         chosen = [np.flatnonzero(entries[k, rows]) for k, rows in enumerate(self.case.rows)]
         self._begin(sum(len(samples) for samples in chosen))
         backend = elsewhere()
@@ -123,9 +133,14 @@ def _elsewhere(full: Full, X: Matrix, rows: Indices, n_threads: int) -> tuple[Fl
     """The ends of a pair's decision for samples of other classes, which it never saw anyway."""
     problem = full.problem
     if problem.is_linear:
-        f = products.scores(X, full.w, rows)
+        f, size = products.scores(X, full.w, rows), length_above(full.w)
+        terms = np.broadcast_to(products.entries(X), X.shape[:1])[rows]
+        lengths = products.lengths_above(X[rows])
+        error = gamma(terms + 4) * lengths * size + (2.0 * terms + 2.0) * SMALLEST
     else:
         used = np.flatnonzero(full.w)
-        f = problem.expansion(used, full.w[used])(X[rows], n_threads, np.float64)[0, 0]
-    squares = np.asarray(problem.kernel.diag(X), dtype=np.float64)[rows]
-    return full.elsewhere(f, np.maximum(squares, 0.0))
+        bounded = problem.expansion(used, full.w[used]).bounded(X[rows], np.float64, n_threads)
+        f, error = bounded.sums[0, 0], bounded.error[0]
+        squares = np.asarray(problem.kernel.diag(X), dtype=np.float64)[rows]
+        lengths = np.sqrt(np.maximum(squares, 0.0)) * (1.0 + 1e-9)  # k(x, x) rounds by far less
+    return full.elsewhere(f, error, lengths)

@@ -1,0 +1,392 @@
+"""Where the library claims something in a sentence that it prints, and the test that backs the claim.
+
+A claim is a string literal of `src` of more than one word, with one of `WORDS` in it. Left out are docstrings, which the doctests
+and the tests of their functions are about, and refusals: what is raised says what input is wanted, except that no hyperplane
+exists.
+
+`CLAIMS` has an entry for each: where it is printed, how it begins, and the test that fails where it is false. `NO_CLAIMS` are
+sentences with such a word that say nothing about a model: headings, options, formulas, and what input is wanted.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import maxmargin
+
+ROOT = Path(maxmargin.__file__).parent
+WORDS = re.compile(
+    r"≤|≥|\bexact|\bprove|\bproof|\bcannot\b|\bnever\b|\balways\b|\bcertain|certifi|\bguarantee|\boptimal|\bwitness|\bpromise"
+    r"|\bat most\b|\bat least\b|\bbest possible\b|\bno (?:model|hyperplane|other|feasible)\b|\bnothing moves\b"
+    r"|\bseparates\b|\bnot separate\b",
+    re.IGNORECASE,
+)
+CLAIMING_ERRORS = ("NotSeparableError",)
+
+
+class Claim(NamedTuple):
+    """What is claimed."""
+
+    file: str
+    begins: str
+    test: str
+
+
+class Sentence(NamedTuple):
+    """A string literal, {} for what is filled in, and where it stands."""
+
+    file: str
+    line: int
+    text: str
+
+
+def sentences(source: str, file: str) -> Iterator[Sentence]:
+    """The string literals of some source that are neither docstrings nor refusals, an f-string as a whole."""
+    yield from _below(ast.parse(source), file)
+
+
+def _below(node: ast.AST, file: str) -> Iterator[Sentence]:
+    if isinstance(node, ast.Raise) and _name_of(node.exc) not in CLAIMING_ERRORS:
+        return
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield Sentence(file, node.lineno, node.value)
+        return
+    if isinstance(node, ast.JoinedStr):
+        yield Sentence(
+            file, node.lineno, "".join(v.value if isinstance(v, ast.Constant) else "{}" for v in node.values)
+        )
+        filled = [value for value in node.values if isinstance(value, ast.FormattedValue)]
+        for value in filled:
+            yield from _below(value.value, file)
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _below(child, file)
+
+
+def _name_of(raised: ast.AST | None) -> str:
+    called = raised.func if isinstance(raised, ast.Call) else raised
+    return called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
+
+
+@cache
+def claiming_sentences() -> list[Sentence]:
+    """All of the library."""
+    return [
+        one
+        for path in sorted(ROOT.rglob("*.py"))
+        for one in sentences(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix())
+        if WORDS.search(one.text) and " " in one.text.strip()
+    ]
+
+
+CLAIMS = (
+    Claim(
+        "cli/about.py",
+        "It is not proved to separate its samples.",
+        "tests/estimators/test_perceptron.py::test_where_nothing_separates_there_is_a_warning_and_no_witness",
+    ),
+    Claim(
+        "estimators/base.py",
+        "This {} carries no certificate",
+        "tests/cli/test_questions.py::test_models_without_a_certificate_say_so",
+    ),
+    Claim(
+        "estimators/perceptron.py",
+        "A perceptron minimises nothing",
+        "tests/estimators/test_perceptron.py::test_a_clean_epoch_comes_with_a_witness_within_the_computed_bound",
+    ),
+    Claim(
+        "estimators/stream.py",
+        "A model that was learned from a stream",
+        "tests/reporting/test_report.py::test_a_stream_has_no_certificate_and_says_so",
+    ),
+    Claim(
+        "reporting/sections.py",
+        "There is no proof: a model file keeps no witness",
+        "tests/io/test_model_file.py::test_a_loaded_model_has_every_attribute_of_the_saved_one",
+    ),
+    Claim(
+        "analysis/bounds/_bound.py",
+        "This is a plug-in figure",
+        "tests/analysis/test_bounds.py::test_measured_values_make_plug_in_figures_and_the_number_stays",
+    ),
+    Claim(
+        "analysis/bounds/_counts.py",
+        "The perceptron makes at most {} updates.",
+        "tests/analysis/test_bounds.py::test_the_perceptron_keeps_within_its_bound",
+    ),
+    Claim(
+        "analysis/bounds/_counts.py",
+        "No hyperplane through the origin separates",
+        "tests/analysis/test_bounds.py::test_perceptron_margin_is_the_inverse_of_the_updates",
+    ),
+    Claim(
+        "analysis/bounds/_counts.py",
+        "In the mean over training sets, the leave-one-out error",
+        "tests/analysis/test_bounds.py::test_leave_one_out_support_by_hand",
+    ),
+    Claim(
+        "analysis/bounds/_hard.py",
+        "With probability at least {} the hard margin's error",
+        "tests/analysis/test_bounds.py::test_hard_margin_by_hand",
+    ),
+    Claim(
+        "analysis/bounds/_hard.py",
+        "From {} samples on, the hard margin's error",
+        "tests/analysis/test_bounds.py::test_hard_margin_samples_are_enough_and_one_less_is_not",
+    ),
+    Claim(
+        "analysis/bounds/_hard.py",
+        "A margin of at least {}",
+        "tests/analysis/test_bounds.py::test_hard_margin_gamma_gives_back_epsilon",
+    ),
+    Claim(
+        "analysis/bounds/_hard.py",
+        "The hard margin's error on new data exceeds",
+        "tests/analysis/test_bounds.py::test_hard_margin_delta_gives_back_epsilon",
+    ),
+    Claim(
+        "analysis/bounds/_soft.py",
+        "In the mean over training sets, the soft margin's error",
+        "tests/analysis/test_bounds.py::test_soft_margin_by_hand",
+    ),
+    Claim(
+        "analysis/bounds/_soft.py",
+        "From {} samples on, the soft margin's error",
+        "tests/analysis/test_bounds.py::test_soft_margin_samples_are_enough_and_one_less_is_not",
+    ),
+    Claim(
+        "analysis/witness.py",
+        "Separable: a hyperplane keeps every sample at least",
+        "tests/analysis/test_witness.py::test_true_witnesses_hold",
+    ),
+    Claim(
+        "analysis/witness.py",
+        "In float64: the weights prove",
+        "tests/analysis/test_witness.py::test_no_margin_exceeds_the_bound_of_any_weights",
+    ),
+    Claim(
+        "analysis/witness.py",
+        "The weights differ from their exact values.",
+        "tests/analysis/test_witness.py::test_changed_weights_beside_exact_ones_fail",
+    ),
+    Claim(
+        "analysis/witness.py",
+        "Exactly: the identity",
+        "tests/analysis/test_witness.py::test_a_changed_exact_weight_fails",
+    ),
+    Claim(
+        "analysis/leave_one_out/xi_alpha.py",
+        "It is a training error; of an exact optimum",
+        "tests/analysis/test_leave_one_out.py::test_training_errors_are_leave_one_out_errors",
+    ),
+    Claim(
+        "cli/certify.py",
+        "Not certified: the relative gap",
+        "tests/cli/test_questions.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
+    ),
+    Claim(
+        "cli/demonstration.py", "maxmargin: every answer carries its proof", "tests/cli/test_app.py::test_the_demo_says"
+    ),
+    Claim(
+        "cli/demonstration.py",
+        "Anyone can check the witness.",
+        "tests/estimators/test_hard_margin.py::test_the_iris_pair_that_overlaps_is_refused_with_an_exact_witness",
+    ),
+    Claim(
+        "cli/demonstration.py",
+        "Exact leave-one-out: {} machines",
+        "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
+    ),
+    Claim(
+        "cli/demonstration.py",
+        "not certified",
+        "tests/core/test_certificate_words.py::test_it_is_certified_at_tol_and_not_just_above",
+    ),
+    Claim(
+        "cli/fit.py",
+        "Not certified",
+        "tests/cli/test_fit.py::test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved",
+    ),
+    Claim(
+        "cli/loo.py",
+        "{} labels are too close to a tie to be certain",
+        "tests/estimators/test_leave_one_out.py::test_ties_are_called_undecidable",
+    ),
+    Claim(
+        "cli/predict.py",
+        "After the label, whether it is certain",
+        "tests/estimators/test_svc_prediction.py::test_a_certified_prediction_never_changes_at_the_exact_optimum",
+    ),
+    Claim(
+        "cli/report.py",
+        "With exact leave-one-out",
+        "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
+    ),
+    Claim(
+        "core/certificate.py",
+        "Not certified: the gap is infinite",
+        "tests/core/test_certificate_words.py::test_an_infinite_gap_is_not_certified",
+    ),
+    Claim(
+        "core/certificate.py",
+        "Not certified: the gap is {}",
+        "tests/core/test_certificate_words.py::test_it_is_certified_at_tol_and_not_just_above",
+    ),
+    Claim(
+        "core/certificate.py",
+        "Not certified: an earlier version",
+        "tests/io/test_model_file.py::test_files_of_version_1_know_no_training_data_and_their_certificates_have_the_goal_of_the_fit",
+    ),
+    Claim(
+        "core/certificate.py",
+        "the objective {} is proved to be within",
+        "tests/core/test_certificate.py::test_the_gap_is_never_below_the_true_suboptimality",
+    ),
+    Claim(
+        "core/certificate.py",
+        "Optimal to rounding",
+        "tests/core/test_certificate_words.py::test_optimal_to_rounding_needs_the_gap_that_was_asked_for",
+    ),
+    Claim(
+        "core/certificate.py",
+        "{} What is proved is about the data given.",
+        "tests/estimators/test_fingerprint.py::test_other_data_that_the_model_is_optimal_for_are_certified_and_named",
+    ),
+    Claim(
+        "core/certificate.py",
+        "scale the features, or relax tol: at least half",
+        "tests/core/test_certificate_words.py::test_optimal_to_rounding_needs_the_gap_that_was_asked_for",
+    ),
+    Claim(
+        "core/solution.py",
+        "The requested gap was reached and proved.",
+        "tests/solvers/test_base.py::test_a_solver_that_flatters_itself_is_not_believed",
+    ),
+    Claim(
+        "core/solution.py",
+        "The solver finished just short",
+        "tests/solvers/test_base.py::test_a_solver_that_gives_up_near_the_tolerance_has_almost_solved_and_far_from_it_not",
+    ),
+    Claim(
+        "core/solution.py",
+        "The solver found no feasible point",
+        "tests/solvers/test_base.py::test_a_hard_margin_that_cannot_be_had_is_infeasible",
+    ),
+    Claim(
+        "estimators/convergence.py",
+        "Not certified: ",
+        "tests/core/test_certificate_words.py::test_a_fit_that_was_stopped_after_one_round_is_not_certified",
+    ),
+    Claim(
+        "estimators/display.py",
+        "gap {} {}certified",
+        "tests/core/test_certificate_words.py::test_a_fit_that_was_stopped_after_one_round_is_not_certified",
+    ),
+    Claim(
+        "estimators/loo/result.py",
+        "It lies outside the margin, so nothing moves",
+        "tests/analysis/test_leave_one_out.py::test_what_is_no_support_vector_stays_correct_and_moves_nothing",
+    ),
+    Claim(
+        "estimators/loo/result.py",
+        "Its weight is 0: it was never there.",
+        "tests/estimators/test_leave_one_out.py::test_weights_count_and_weight_zero_is_absent",
+    ),
+    Claim(
+        "estimators/separated.py",
+        "No {} separates {} from {}.",
+        "tests/analysis/test_separability.py::test_floats_are_never_decided_wrongly",
+    ),
+    Claim(
+        "plot/boundary.py",
+        "never a mistake",
+        "tests/plot/test_displays.py::test_the_other_estimators_have_boundaries_too",
+    ),
+    Claim(
+        "reporting/charts.py",
+        "No finite gap was proved.",
+        "tests/reporting/test_report.py::test_every_page_says_what_is_proved",
+    ),
+    Claim(
+        "reporting/more_sections.py",
+        "Leave-one-out error: {}. Each label comes",
+        "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
+    ),
+    Claim(
+        "reporting/page.py", ", with its proof", "tests/reporting/test_report.py::test_every_page_says_what_is_proved"
+    ),
+    Claim(
+        "reporting/sections.py",
+        "P is the objective of this model and D a lower bound",
+        "tests/theorems/test_duality.py::test_weak_duality_no_dual_value_exceeds_any_primal_value",
+    ),
+    Claim(
+        "reporting/sections.py",
+        "The ramp loss is not convex: the certificate",
+        "tests/reporting/test_report.py::test_the_certificate_of_a_ramp_says_what_it_is_about",
+    ),
+    Claim(
+        "reporting/sections.py",
+        "There is no certificate: this model was learned",
+        "tests/reporting/test_report.py::test_a_stream_has_no_certificate_and_says_so",
+    ),
+    Claim(
+        "reporting/sections.py",
+        "There is no certificate of optimality",
+        "tests/reporting/test_report.py::test_every_page_says_what_is_proved",
+    ),
+    Claim(
+        "reporting/sections.py",
+        "none: its last epoch still made mistakes",
+        "tests/estimators/test_perceptron.py::test_where_nothing_separates_there_is_a_warning_and_no_witness",
+    ),
+    Claim(
+        "solvers/exact_ramp.py",
+        "exact: branch and bound",
+        "tests/solvers/test_ramp.py::test_the_exact_search_finds_the_least_value",
+    ),
+)
+
+NO_CLAIMS = (
+    ("_loops/disk_cache.py", "compiled loops cannot be written"),
+    ("analysis/bounds/_counts.py", "every sample has ‖x‖ ≤ ρ"),
+    ("analysis/bounds/_counts.py", "some unit vector u has"),
+    ("analysis/bounds/_counts.py", "n_support is the mean"),
+    ("analysis/bounds/_hard.py", "with probability 1 its samples have"),
+    ("analysis/bounds/_hard.py", "smallest m with"),
+    ("analysis/bounds/_inputs.py", "a finite number ≥ 0"),
+    ("analysis/bounds/_inputs.py", "rho is the radius of the data"),
+    ("analysis/bounds/_inputs.py", "updates is how often the perceptron changed w"),
+    ("analysis/bounds/_soft.py", "the m samples are drawn independently"),
+    ("analysis/bounds/_soft.py", "min_{‖w‖≤B} L(w)"),
+    ("analysis/bounds/_soft.py", "smallest m with"),
+    ("cli/demonstration.py", "Fitted in {} s. The certificate, recomputed"),
+    ("cli/demonstration.py", "2. No hyperplane, and why"),
+    ("cli/demonstration.py", "4. What the margin promises"),
+    ("cli/learning.py", "The relative duality gap to prove."),
+    ("cli/learning.py", "Rounds of the solver, at most."),
+    ("cli/learning.py", "Seconds, at most."),
+    ("distributed/cluster.py", "Partition {} cannot be used"),
+    ("io/_atomic.py", "Cannot write"),
+    ("io/_formats.py", "The file is empty: no model is in it."),
+    ("io/_formats.py", "This is no model file"),
+    ("io/_parameters.py", "a finite number ≥ 0"),
+    ("io/_parameters.py", "a whole number ≥ −1"),
+    ("io/_parameters.py", "a whole number ≥ 0"),
+    ("plot/losses.py", "0–1: 1 if z ≤ 0"),
+    ("plot/margins.py", "wrong: z ≤ 0"),
+    ("plot/margins.py", "on or outside it: z ≥ 1"),
+    ("reporting/charts.py", "wrong: yF ≤ 0"),
+    ("reporting/more_sections.py", "What the margin promises"),
+    ("reporting/plane.py", "The thick line is F = 0"),
+    ("reporting/sections.py", "The certificate"),
+    ("reporting/sections.py", "How the proof grew"),
+    ("reporting/words.py", "the relative duality gap to prove"),
+    ("solvers/interior_point.py", "InteriorPoint takes up to {} samples"),
+)
