@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from maxmargin.core import Bias, Hinge, PerceptronLoss
-from maxmargin.core.bias import Interval, best_bias, hinge_interval, squared_hinge_root
+from maxmargin.core.bias import Interval, best_bias, hinge_interval, squared_hinge_root, weighted_quantiles
 from maxmargin.errors import NotSupportedError
 from tests.problems import KNOWN, problem, signs
 from tests.strategies import examples, generators, problems
@@ -143,3 +143,17 @@ def test_the_bias_does_not_rise_with_the_scores(case):
     assert low_up <= low + 1e-12
     assert high_up <= high + 1e-12
     assert squared_hinge_root(f + 1.0, y, cost) == pytest.approx(squared_hinge_root(f, y, cost) - 1.0, abs=1e-9)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-5, 5), st.sampled_from([0.1, 0.3, 0.7, 1.0, 1e-17])), min_size=1, max_size=40),
+    st.floats(-1.0, 50.0),
+)
+def test_quantiles_are_those_of_a_sort_but_for_the_order_of_the_sums(pairs, goal):
+    values, weights = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
+    order = np.argsort(values, kind="stable")
+    passed = np.cumsum(weights[order])
+    slip = 1e-13 * passed[-1]
+    first, last = (min(int(np.searchsorted(passed, goal + shift)), len(order) - 1) for shift in (-slip, slip))
+    (found,) = weighted_quantiles(values, weights, goal)
+    assert values[order[first]] <= found <= values[order[last]]

@@ -48,6 +48,30 @@ def test_values_are_those_of_whole_rows(X, dtype, form, gamma):
     np.testing.assert_allclose(out, rbf_kernel(X, X[half], gamma=gamma), atol=tolerance)
 
 
+@draws.given(tables())
+def test_sums_both_ways_are_those_of_the_values(X):
+    rng = np.random.default_rng(len(X))
+    rows = packed(X)
+    left, right = rows.part(rng.integers(0, len(X), 2 * len(X))).together(), rows.part(rng.permutation(len(X)))
+    K = np.empty((len(left.at), len(right.at)))
+    left.fill(right, K)
+    weights, their_weights = rng.standard_normal(len(K)), rng.standard_normal(K.shape[1])
+    over_columns, over_rows = left.sums_both_ways(right, weights, their_weights)
+    np.testing.assert_allclose(over_columns, K @ their_weights, atol=1e-12)
+    np.testing.assert_allclose(over_rows, weights @ K, atol=1e-12)
+
+
+@pytest.mark.parametrize("is_one_hot", [True, False])
+def test_sums_at_the_own_rows_are_those_at_any_rows(is_one_hot):
+    rng = np.random.default_rng(0)
+    X = (rng.random((2600, 30)) < 0.1).astype(float) if is_one_hot else rng.standard_normal((2600, 30))
+    expansion = Expansion(RBF(gamma=0.1), X, rng.standard_normal((1, len(X))))
+    own, any_rows = expansion.at_own_rows(n_threads=2), expansion.bounded(X)
+    assert expansion.shared.is_packed == is_one_hot
+    assert (np.abs(own.sums - any_rows.sums) <= own.error + any_rows.error).all()
+    assert np.array_equal(own.sums, expansion.at_own_rows(n_threads=1).sums)
+
+
 @draws.given(tables(), st.sampled_from(list(PRECISION)))
 def test_sums_over_rows_and_columns_are_those_of_the_values(X, dtype):
     rng = np.random.default_rng(len(X))

@@ -6,7 +6,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import RBF
-from maxmargin.kernels.packed import MAX_FLOAT32_ERROR
+from maxmargin.kernels.rbf import MAX_FLOAT32_ERROR
 from tests.kernels import draws, twins
 
 

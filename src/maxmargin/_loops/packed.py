@@ -132,3 +132,27 @@ def sum_values(start, feature, value, at, own, table, theirs, block, weights, ou
                     for k in range(WIDE):
                         total += some[k] * row[k]
                     out[s, top + q] += total
+
+
+@loop
+def sum_values_both_ways(start, feature, value, at, own, table, theirs, block, weights, their_weights, out, their_out):
+    """out_r += Σ_k their_weights_k · the kernel between row at[r] and column k, their_out_k += Σ_r weights_r · the same.
+
+    Each value is computed once for both. All in one precision; the arrays of the columns are padded, as the table is.
+    """
+    part = np.empty(WIDE, dtype=block.dtype)
+    for c in range(table.shape[0]):
+        some, target = their_weights[c * WIDE : (c + 1) * WIDE], their_out[c * WIDE : (c + 1) * WIDE]
+        for k in range(WIDE):
+            part[k] = 0
+        for top in range(0, at.shape[0], TALL):
+            tall = min(TALL, at.shape[0] - top)
+            values_of(start, feature, value, at, own, top, tall, table[c], theirs[c], block)
+            for q in range(tall):
+                row, weight, total = block[q], weights[top + q], block.dtype.type(0.0)
+                for k in range(WIDE):
+                    total += some[k] * row[k]
+                    part[k] += weight * row[k]
+                out[top + q] += total
+        for k in range(WIDE):
+            target[k] += part[k]

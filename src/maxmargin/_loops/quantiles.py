@@ -15,9 +15,10 @@ from maxmargin._loops.jit import loop, loop_as_written
 def reached_at(values, masses, count, below, goal):
     """(the smallest value such that `below` and the masses up to it reach the goal, what they are), or (∞, all of them).
 
-    By halving, O(count): permutes the first `count` values and masses.
+    By halving, O(count): permutes the first `count` values and masses. Sums are made in any order: where one order reaches the
+    goal and another one misses it by rounding, the next larger value is returned.
     """
-    begin, end = 0, count
+    begin, end, found = 0, count, np.inf
     while begin < end:
         x, y, z = values[begin], values[(begin + end) // 2], values[end - 1]
         pivot = max(min(x, y), min(max(x, y), z))
@@ -38,13 +39,13 @@ def reached_at(values, masses, count, below, goal):
                 at += mass
                 k += 1
         if below + under >= goal:
-            end = less
+            end, found = less, pivot
         elif below + under + at >= goal:
             return pivot, below + under + at
         else:
             below += under + at
             begin = more
-    return np.inf, below
+    return found, below
 
 
 @loop_as_written

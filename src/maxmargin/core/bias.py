@@ -17,9 +17,6 @@ from maxmargin.typing import Floats
 FLAT = 1e-12
 """Share of Σc that the slope in b may be and still count as zero: it is a sum, and 0.1 + 0.1 + 0.1 − 0.3 is not 0."""
 
-SORTED_AT_ONCE = 5000
-"""So many values are sorted; more are halved first."""
-
 
 class Interval(NamedTuple):
     """Every b in [lower, upper] is as good as any other."""
@@ -63,40 +60,24 @@ def best_bias(problem: Problem, beta: Floats, f: Floats) -> Interval:
     raise NotSupportedError(f"No closed form for the best bias of {problem.loss!r}.")
 
 
-def hinge_interval(f: Floats, y: Floats, cost: Floats, slope: float = 0.0) -> Interval:
-    """Where slope · b + Σ c_j max(0, 1 − y_j(f_j + b)) is smallest; the slope stands for samples that are surely inside."""
+def hinge_interval(f: Floats, y: Floats, cost: Floats) -> Interval:
+    """Where Σ c_j max(0, 1 − y_j(f_j + b)) is smallest."""
     # Passing a kink from the left raises the slope by its cost: a positive switches off, a negative switches on. It starts at
     # minus the positives' cost, so it reaches zero where the kinks passed have cost as much.
     kinks, balance, flat = y - f, float(cost[y > 0].sum()), FLAT * float(cost.sum())
-    if len(kinks) <= SORTED_AT_ONCE:
-        return Interval(*_reach_sorted(kinks, cost, balance - flat, balance + flat))
-    return Interval(weighted_quantile(kinks, cost, balance - flat), weighted_quantile(kinks, cost, balance + flat))
+    return Interval(*weighted_quantiles(kinks, cost, balance - flat, balance + flat))
 
 
-def weighted_quantile(values: Floats, weights: Floats, total: float) -> float:
-    """The smallest value such that those up to it weigh at least `total`; the largest one if all together do not.
+def weighted_quantiles(values: Floats, weights: Floats, *totals: float) -> list[float]:
+    """For each total the smallest value such that those up to it weigh at least that much; the largest one if all do not.
 
-    By halving: O(n), where a sort would cost more than the pass over the data that made the values.
+    By halving, compiled: O(n), where a sort would cost more than the pass over the data that made the values.
     """
-    while len(values) > SORTED_AT_ONCE:
-        pivot = np.median(values[:: len(values) // 1001])
-        below = values <= pivot
-        if below.all():
-            break
-        weight = float(weights[below].sum())
-        if weight >= total:
-            values, weights = values[below], weights[below]
-        else:
-            values, weights, total = values[~below], weights[~below], total - weight
-    return _reach_sorted(values, weights, total)[0]
+    from maxmargin._loops.quantiles import reached_at
 
-
-def _reach_sorted(values: Floats, weights: Floats, *totals: float) -> list[float]:
-    """The same for several totals, by one sort."""
-    order = np.argsort(values, kind="stable")
-    at = np.searchsorted(np.cumsum(weights[order]), totals, side="left")
-    reached: list[float] = values[order[np.minimum(at, len(order) - 1)]].tolist()
-    return reached
+    values, weights = np.array(values, dtype=np.float64), np.array(weights, dtype=np.float64)  # they are reordered
+    reached = (reached_at(values, weights, len(values), 0.0, float(total))[0] for total in totals)
+    return [value if value < np.inf else float(values.max()) for value in reached]
 
 
 def squared_hinge_root(f: Floats, y: Floats, cost: Floats) -> float:

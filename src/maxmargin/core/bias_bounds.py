@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.bias import FLAT, Interval, squared_hinge_root, weighted_quantile
+from maxmargin.core.bias import FLAT, Interval, squared_hinge_root, weighted_quantiles
 from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.problem import Problem
 from maxmargin.errors import NotSupportedError
@@ -68,8 +68,7 @@ def _bounds(problem: Problem, f: Floats, sign: float) -> Interval:
         slope = slope_of(cost)
         kinks, total = np.nextafter(y - f, sign * np.inf), float(slope.weights[y > 0].sum())
         before, after = (slope.most, slope.least) if sign < 0 else (slope.least, slope.most)
-        ends = (weighted_quantile(kinks, slope.weights, goal) for goal in (total - before, total + after))
-        return Interval(*ends)
+        return Interval(*weighted_quantiles(kinks, slope.weights, total - before, total + after))
     if isinstance(problem.loss, SquaredHinge):
         b = _verified(f, y, cost, sign)
         return Interval(b, b)

@@ -95,6 +95,8 @@ def scores(problem: Problem, candidate: Candidate, tol: float = 0.0, n_threads: 
 
 def _worth_more(problem: Problem, candidate: Candidate, found: Scores, tol: float) -> Flags:
     """The samples whose errors cost so much of the gap, or blur the objective so much, that they are to be computed again."""
+    if _is_fine_enough(problem, candidate, found, tol):
+        return np.zeros(problem.n, dtype=bool)
     alpha = np.maximum(candidate.beta * problem.y, 0.0)
     if problem.is_hard:
         size = 0.5 * abs(float(candidate.w @ (candidate.w if problem.is_linear else found.values)))
@@ -113,6 +115,16 @@ def _worth_more(problem: Problem, candidate: Candidate, found: Scores, tol: floa
     for charge, allowed in zip(charges, allowances(size, tol), strict=True):
         out[_largest(np.where(problem.cost > 0, charge, 0.0), allowed)] = True
     return out
+
+
+def _is_fine_enough(problem: Problem, candidate: Candidate, found: Scores, tol: float) -> bool:
+    """Whether a coarse bound tells that none is: the hinge's charges are at most 2c times the error of the slack."""
+    if problem.is_hard or not isinstance(problem.loss, Hinge):
+        return False
+    most = 2.0 * float(problem.cost @ found.slack_error)
+    if not problem.is_linear:
+        most += float(np.abs(candidate.w) @ found.error)
+    return bool(most <= allowances(float(problem.cost @ np.maximum(found.slack, 0.0)), tol)[0])
 
 
 def _largest(charges: Floats, allowed: float) -> Indices:

@@ -224,6 +224,12 @@ class Kernel(ABC):
         """Add weights @ valuesᵀ to out, of shape (len(weights), rows), without a tile; False where that is not possible."""
         return False
 
+    def sum_both_ways(
+        self, left: Any, right: Any, weights: Floats, their_weights: Floats
+    ) -> tuple[Floats, Floats] | None:
+        """Return (values @ their_weights, weights @ values) in float64 without a tile; None where that is not possible."""
+        return None
+
     def compiled(self, right: Any, size: int) -> CompiledRows | None:
         """Return what a compiled loop needs to make single rows against a right side, padded to so many; None without one."""
         return None

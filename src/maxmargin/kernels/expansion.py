@@ -228,6 +228,12 @@ class Expansion:
         turned = kernel.turned(own.side)
         for other in tiles[i:]:
             columns = slice(other.start, other.stop)
+            both = kernel.sum_both_ways(turned, other.side, weights[own.start : own.stop], weights[columns])
+            if both is not None:
+                sums[own.start : own.stop] += both[0]
+                if other is not own:
+                    sums[columns] += both[1]
+                continue
             for start in range(own.start, own.stop, OWN_ROWS):
                 rows = slice(start, min(start + OWN_ROWS, own.stop))
                 values = buffer[: (rows.stop - start) * (other.stop - other.start)].reshape(rows.stop - start, -1)

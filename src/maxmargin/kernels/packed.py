@@ -9,12 +9,7 @@ import numpy as np
 
 from maxmargin.kernels.centre import Centre, shifted
 from maxmargin.kernels.compiled import CompiledRows
-from maxmargin.kernels.tiles import EPS32
 from maxmargin.typing import Block, Floats, Indices, Matrix
-
-MAX_FLOAT32_ERROR = 1e-5
-# float32 is used while ε₃₂ · γ · max‖x − μ‖², the size of the error of the exponent and so of the relative error of k,
-# is below this.
 
 CHEAP = 32
 # So many entries a row leave little time between two loads from memory.
@@ -115,9 +110,9 @@ class PackedRows:
         return padded
 
     @cached_property
-    def error(self) -> float:
-        """How many times the error of a float32 exponent is what we allow."""
-        return float32_error(self.squares)
+    def largest(self) -> float:
+        """The largest of the squares; NaN where one of them is."""
+        return float(self.squares.max(initial=0.0))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -158,6 +153,16 @@ class PackedRows:
         padded[:, : weights.shape[1]] = weights
         sum_values(*self._joined_with(columns), padded, out)
 
+    def sums_both_ways(self, columns: "PackedRows", weights: Floats, their_weights: Floats) -> tuple[Floats, Floats]:
+        """(Σ_k their_weights_k · value_rk for each row r, Σ_r weights_r · value_rk for each column k), in one pass."""
+        from maxmargin._loops.packed import sum_values_both_ways
+
+        padded = np.zeros((2, columns.padded.size))
+        padded[0, : len(their_weights)] = their_weights
+        out = np.zeros(len(weights))
+        sum_values_both_ways(*self._joined_with(columns), weights, padded[0], out, padded[1])
+        return out, padded[1, : len(their_weights)]
+
     def _joined_with(self, columns: "PackedRows") -> tuple[Any, ...]:
         from maxmargin._loops.gather import WIDE
         from maxmargin._loops.packed import TALL
@@ -176,15 +181,9 @@ class PackedRows:
         return CompiledRows(T, squares)
 
 
-def float32_error(squares: Floats) -> float:
-    """How many times the error of a float32 exponent is what we allow, for γ‖x − μ‖² of some rows."""
-    largest = EPS32 * float(squares.max(initial=0.0)) / MAX_FLOAT32_ERROR
-    return largest if largest >= 0 else np.inf  # NaN
-
-
 def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Block:
     """Zeros that begin with a line of the cache."""
     size = math.prod(shape)
     memory = np.zeros(size * dtype.itemsize + LINE_BYTES, dtype=np.uint8)
-    first = -memory.ctypes.data % LINE_BYTES
+    first = -memory.__array_interface__["data"][0] % LINE_BYTES
     return memory[first : first + size * dtype.itemsize].view(dtype).reshape(shape)

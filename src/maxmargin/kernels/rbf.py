@@ -12,9 +12,9 @@ from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.centre import SHIFT_ROWS, Centre, centre_of, mean_of, shifted
 from maxmargin.kernels.compiled import CompiledRows
 from maxmargin.kernels.inner import distinct, inner_products, product, require_finite, squared_norms
-from maxmargin.kernels.packed import PackedRows, float32_error
+from maxmargin.kernels.packed import PackedRows
 from maxmargin.kernels.parameters import check_gamma, resolve_gamma
-from maxmargin.kernels.tiles import FLOAT32, FLOAT64, cast, cut, is_sparse, row_width
+from maxmargin.kernels.tiles import EPS32, FLOAT32, FLOAT64, cast, cut, is_sparse, row_width
 from maxmargin.rounding import UNIT, UNIT32, sum_above
 from maxmargin.typing import Block, Floats, Indices, Matrix
 
@@ -26,6 +26,10 @@ LINEAR_RANGE = 0.05
 
 EXP_ERROR = 8
 # Error of exp in unit roundoffs: 4 units of the last place (tests look at every float32, and at many float64).
+
+MAX_FLOAT32_ERROR = 1e-5
+# float32 is used while ε₃₂ · γ · max‖x − μ‖², the size of the error of the exponent and so of the relative error of k, is below
+# this.
 
 MAX_FLOAT32_GAMMA = 1e30
 # Beyond it a product that underflows in float32 (below 1e-45) could matter.
@@ -207,17 +211,29 @@ class RBF(Kernel):
             return True
         return False
 
+    def sum_both_ways(
+        self, left: "AnySide", right: "AnySide", weights: Floats, their_weights: Floats
+    ) -> tuple[Floats, Floats] | None:
+        """Return both sums by one compiled loop, where zeros are left out."""
+        if isinstance(left, PackedRows) and isinstance(right, PackedRows) and self._suits(FLOAT64, left, right):
+            return left.sums_both_ways(right, weights, their_weights)
+        return None
+
     def _suits(self, dtype: np.dtype[Any], *sides: "AnySide") -> bool:
         """Whether a precision is fine enough; an error where a norm is not finite."""
-        if dtype == FLOAT32 and (float(self.gamma) > MAX_FLOAT32_GAMMA or max(side.error for side in sides) > 1):
+        gamma = float(self.gamma)
+        if dtype == FLOAT32 and not gamma <= MAX_FLOAT32_GAMMA:
+            return False
+        if dtype == FLOAT32 and not all(EPS32 * side.largest <= MAX_FLOAT32_ERROR for side in sides):
             return False
         for side in sides:
-            require_finite(side.squares, f"A squared norm for {self!r}")
+            if not math.isfinite(side.largest):
+                require_finite(side.squares, f"A squared norm for {self!r}")
         if dtype == FLOAT32:
             return True
-        if not math.isfinite(2.0 * float(self.gamma)):
+        if not math.isfinite(2.0 * gamma):
             return False
-        largest = 2 * sum(float(side.squares.max(initial=0.0)) for side in sides)
+        largest = 2 * sum(side.largest for side in sides)
         return bool(_exponent_error(max(side.terms for side in sides), dtype) * largest <= MAX_EXPONENT_ERROR)
 
     def compiled(self, right: "AnySide", size: int) -> CompiledRows | None:
@@ -353,9 +369,9 @@ class Side:
     squares: Floats
 
     @cached_property
-    def error(self) -> float:
-        """How many times the error of a float32 exponent is what we allow."""
-        return float32_error(self.squares)
+    def largest(self) -> float:
+        """The largest of the squares; NaN where one of them is."""
+        return float(self.squares.max(initial=0.0))
 
     @cached_property
     def typical(self) -> float:

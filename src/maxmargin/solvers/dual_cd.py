@@ -11,6 +11,7 @@ classes and their like are what sweeps crawl along: each moves the pair by 1/‖
 sweeps are still to come is reported, so that another solver can go on where that is many.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -215,8 +216,8 @@ class DualCD(Solver):
                 state.b0 += state.s * state.w[-1]
                 state.dual -= state.s * state.w[-1] * imbalance
             state.missing.append(missing)
-            if self._face_pays(state, tol):
-                self._face_step(state)
+            if self._face_pays(state, tol, clock):
+                self._face_step(state, lambda: clock.spent() is not None)
         gap = state.caution * missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
         state.active.learn()
         if (gap <= tol and not was_full) or state.active.count == 0 or state.sweeps % FULL_EVERY == 0:
@@ -230,13 +231,15 @@ class DualCD(Solver):
         report = Progress if was_full else partial(Progress.without_claim, tol=tol)
         return report(gap, dual=dual, to_come=to_come)
 
-    def _face_pays(self, state: _State, tol: float) -> bool:
-        """Whether the sweeps still to come, at their present pace, would cost more than a step on the face."""
-        return state.sweeps >= state.next_face and _sweeps_to_come(state, tol, PACE) > state.face_cost
+    def _face_pays(self, state: _State, tol: float, clock: Clock) -> bool:
+        """Whether there is time for a step on the face, and it costs less than the sweeps still to come at their pace."""
+        if state.sweeps < state.next_face or state.face_cost * clock.seconds / state.sweeps > clock.seconds_left:
+            return False
+        return _sweeps_to_come(state, tol, PACE) > state.face_cost
 
-    def _face_step(self, state: _State) -> None:
+    def _face_step(self, state: _State, is_over: Callable[[], bool]) -> None:
         """A step on the face; where sweeps gain more at the same cost, the next one has to wait twice as long."""
-        done = state.face.step(state.alpha, state.w, state.b0)
+        done = state.face.step(state.alpha, state.w, state.b0, is_over)
         has_paid = False
         if done is not None:
             state.w = state.w + done.move

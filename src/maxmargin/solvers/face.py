@@ -4,6 +4,7 @@ Conjugate gradients on the free samples, ended as soon as a round gains little b
 projected path (Moré & Toraldo, SIAM J. Optim. 1991). Coordinate descent finds the face; these steps shorten its crawl along it.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,8 +50,8 @@ class Face:
         self._has: Any = np.zeros(len(y), dtype=np.bool_)
         self._A: Signed | None = None
 
-    def step(self, alpha: Floats, w: Floats, b0: float) -> FaceStep | None:
-        """Change α towards the free samples' common minimum; None where nothing was gained."""
+    def step(self, alpha: Floats, w: Floats, b0: float, is_over: Callable[[], bool] = lambda: False) -> FaceStep | None:
+        """Change α towards the free samples' common minimum, until `is_over`; None where nothing was gained."""
         is_free = (alpha > 0) & (alpha < self.upper)
         if np.count_nonzero(is_free) < 2:
             return None
@@ -63,7 +64,13 @@ class Face:
             return np.where(free, A.scores(A.combine(v)) + delta * v, 0.0)
 
         direction, rounds = conjugate_gradients(
-            times, descent, self.square[at], precision=PRECISION, most_rounds=MOST_ROUNDS, enough=ENOUGH
+            times,
+            descent,
+            self.square[at],
+            precision=PRECISION,
+            most_rounds=MOST_ROUNDS,
+            enough=ENOUGH,
+            is_over=is_over,
         )
         best, best_gain, best_move = start, 0.0, np.empty(0)
         for length in LENGTHS:

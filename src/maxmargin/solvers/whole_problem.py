@@ -6,8 +6,7 @@ from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
 from maxmargin.kernels import RBF
 from maxmargin.kernels.compiled import CompiledRows
-from maxmargin.kernels.packed import MAX_FLOAT32_ERROR
-from maxmargin.kernels.rbf import MAX_FLOAT32_GAMMA
+from maxmargin.kernels.rbf import MAX_FLOAT32_ERROR, MAX_FLOAT32_GAMMA
 from maxmargin.kernels.tiles import EPS32, is_sparse
 from maxmargin.solvers import working_set
 from maxmargin.solvers.kernel_columns import NARROW, ROUGH

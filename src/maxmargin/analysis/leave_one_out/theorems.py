@@ -23,7 +23,7 @@ import numpy as np
 
 from maxmargin.analysis.leave_one_out.full import Full, kernel_sums
 from maxmargin.core import Hinge
-from maxmargin.core.bias import weighted_quantile
+from maxmargin.core.bias import weighted_quantiles
 from maxmargin.rounding import SMALLEST, UNIT, gamma, length_above, raised, sum_above
 from maxmargin.typing import Flags, Floats, Indices
 
@@ -223,6 +223,6 @@ def _brackets(full: Full, radii: Floats, known: Indices) -> Floats:
         widest = (float(radii[part].max()) * full.lengths[on] + error) * UP
         most = float(slope.weights[known[part]].max()) + slope.most
         slip = 4.0 * UNIT * (np.abs(kinks) + widest)
-        out[part, 0] = weighted_quantile(kinks - widest - slip, weights, total - most)
-        out[part, 1] = weighted_quantile(kinks + widest + slip, weights, total + most)
+        out[part, 0] = weighted_quantiles(kinks - widest - slip, weights, total - most)[0]
+        out[part, 1] = weighted_quantiles(kinks + widest + slip, weights, total + most)[0]
     return out
