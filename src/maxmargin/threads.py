@@ -153,6 +153,17 @@ def together(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
     return [first, *(other.result() for other in others)]
 
 
+def begun(task: Callable[[], T], n_threads: int) -> Callable[[], T]:
+    """Begin a task beside the caller where there is a thread for it; what is returned waits for its result.
+
+    Examples
+    --------
+    >>> begun(lambda: 1, n_threads=2)()
+    1
+    """
+    return _helpers().submit(task).result if n_threads > 1 else task
+
+
 def halves(count: int, whole: int = 32) -> list[tuple[int, int]]:
     """Two ranges (begin, end) that make up 0 … count, the first a multiple of `whole`: the same for any number of threads.
 

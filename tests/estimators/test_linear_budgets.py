@@ -132,5 +132,5 @@ def test_a_large_fit_ends_within_a_second_of_its_budget(make, solver):
 
 def test_the_seconds_are_those_of_the_fit_and_not_of_each_class():
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((40_000, 60)), rng.integers(0, 4, 40_000)
+    X, y = rng.standard_normal((200_000, 60)), rng.integers(0, 4, 200_000)
     assert seconds_over(X, y, 0.5, solver="dual_cd", n_jobs=1) < 1.0

@@ -60,7 +60,7 @@ def test_samples_inside_the_margin_take_part_in_w():
     assert inside.any()
     np.testing.assert_allclose(model.dual_coef_[0][inside] * y[model.support_][inside], 0.2)
     np.testing.assert_allclose(w, model.coef_[0], atol=1e-6)
-    assert np.abs(w - model.dual_coef_[0][on] @ X[model.support_][on]).max() > 0.1
+    assert np.abs(w - model.dual_coef_[0][on] @ X[model.support_][on]).max() > 0.05
 
 
 def test_a_multiplier_at_the_cost_does_not_make_the_slack_small():

@@ -33,6 +33,16 @@ def two_sum(a, b):
 
 
 @loop_exact
+def sum_twice(values):
+    """(high, low): Σ of the values = high + low up to γ_k² Σ|values|."""
+    high, low = 0.0, 0.0
+    for k in range(values.shape[0]):
+        high, e = two_sum(high, values[k])
+        low += e
+    return high, low
+
+
+@loop_exact
 def slacks_dense(X, rows, w, b, y, out):
     """out_k = 1 − y_k(⟨w, x⟩ + b) for the chosen rows x."""
     for k in range(rows.shape[0]):

@@ -272,9 +272,10 @@ def _price_of_balance(part: Part, pair: Pair) -> Price:
         return Price(math.inf, math.inf, math.inf)
     distance = 0.0 if math.isnan(pair.distance) else pair.distance  # for L1, w(β) has room for it
     length = 0.0 if math.isnan(pair.distance) else giver.length
-    charge = s * (giver.slack + length * distance) + 0.5 * s * s * (length * length + giver.diagonal)
-    lost = s * (1.0 + length * math.sqrt(max(2.0 * pair.conjugate, 0.0))) + 0.5 * s * s * length * length
-    return Price(raised(charge, 8), raised(lost, 8), raised(s * length))
+    moved = s * length  # s² alone may overflow where α is huge
+    charge = s * giver.slack + moved * distance + 0.5 * (moved * moved + s * (s * giver.diagonal))
+    lost = s + moved * math.sqrt(max(2.0 * pair.conjugate, 0.0)) + 0.5 * moved * moved
+    return Price(raised(charge, 8), raised(lost, 8), raised(moved))
 
 
 def _margin(closest: float, pair: Pair) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 
 from maxmargin.core.groups import Groups, count_groups
 from maxmargin.core.losses import Loss
-from maxmargin.rounding import UNIT, exact_sum, gamma, raised
+from maxmargin.rounding import UNIT, gamma, raised
 from maxmargin.typing import Floats, Indices
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -117,7 +117,7 @@ class Part:
                 m = some.slack if scale is None else np.minimum(1.0 - (1.0 - some.slack) * scale.most, 0.0)
                 violation = float(np.maximum(violation, loss.kkt_violation(m, some.alpha, some.cost).max()))
         residual, plain, losses, below, gain, penalty = sums.tolist()
-        high, low, low_error = _signed_sum(samples, None if lengths is None else gamma(n) * gain)
+        high, low, low_error = _signed_sum(samples, gain)
         lost = n * TINY if _may_underflow(samples) else 0.0
         has_penalty = bool(samples.alpha.any() and loss.dual_diagonal(samples.cost).any())
         return cls(
@@ -187,15 +187,13 @@ def _may_underflow(samples: Samples) -> bool:
     return bool(((m + e > 0) | ((samples.alpha > 0) & (e - m > 0))).any())
 
 
-def _signed_sum(samples: Samples, small: float | None) -> tuple[float, float, float]:
-    """Σβ as (high, low, a bound of low's error); what high rounds off is found where high is more than `small`."""
-    used = np.flatnonzero(samples.alpha)
-    beta = samples.alpha[used] * samples.y[used]
-    high = exact_sum(beta)
-    if small is None or abs(high) <= small:
-        return high, 0.0, 2.0 * UNIT * abs(high)
-    low = exact_sum(np.append(beta, -high))
-    return high, low, 2.0 * UNIT * abs(low)
+def _signed_sum(samples: Samples, size: float) -> tuple[float, float, float]:
+    """Σβ as (high, low, a bound of the error of high + low), by a sum in twice the working precision; size = Σα."""
+    from maxmargin._loops.compensated import sum_twice
+
+    high, low = sum_twice(samples.alpha * samples.y)
+    share = gamma(len(samples.alpha))
+    return high, low, raised(2.0 * share * share * size + UNIT * abs(low))
 
 
 def _preference(spare: Spare) -> tuple[bool, float]:

@@ -171,10 +171,19 @@ class Problem:
     # -- what rounding depends on --------------------------------------------------------------------------------
 
     @cached_property
+    def squares(self) -> Floats:
+        """‖x_j‖² for each sample, of the rows of X as they are: O(nnz), once."""
+        squares = products.squares(self.X)
+        return squares if self.rows is None else squares[self.rows]
+
+    @cached_property
     def lengths(self) -> Floats:
         """An upper bound of ‖x_j‖ for each sample, of the rows of X as they are: O(nnz), once."""
-        lengths = products.lengths_above(self.X)
-        return lengths if self.rows is None else lengths[self.rows]
+        return (
+            products.lengths_above(self.X, self.squares)
+            if self.rows is None
+            else products.lengths_above(self.X)[self.rows]
+        )
 
     @cached_property
     def entries(self) -> Floats:

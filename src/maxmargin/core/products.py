@@ -61,7 +61,7 @@ def lengths_above(X: Matrix, squared: Floats | None = None) -> Floats:
         X = sp.csr_array((np.abs(X.data), X.indices.copy(), X.indptr.copy()), shape=X.shape)  # abs(X) would change X
         X.sum_duplicates()
         squared = None
-    squared = squares(X) if squared is None else squared
+    squared, terms = squares(X) if squared is None else squared, float(np.max(terms, initial=0.0))
     return np.asarray(np.sqrt(squared * (1.0 + gamma(terms + 4)) + (2.0 * terms + 2.0) * SMALLEST) * (1.0 + 4.0 * UNIT))
 
 

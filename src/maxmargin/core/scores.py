@@ -205,7 +205,7 @@ class LinearScores:
     def first(self) -> Scores:
         """Of all samples, by one product with the data."""
         X, y, lengths, terms, rows = self.table
-        error = products.product_errors(terms, lengths, self.size)
+        error = products.product_errors(float(terms.max(initial=0.0)), lengths, self.size)  # one γ is enough here
         return Scores.of(products.scores(X, self.w, rows), error, y, self.b)
 
     def finer(self) -> Iterator[Finer]:

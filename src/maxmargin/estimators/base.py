@@ -4,6 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +19,8 @@ from maxmargin.estimators.fingerprint import Fingerprint
 from maxmargin.estimators.progress import TakesCallbacks
 from maxmargin.kernels.inner import distinct
 from maxmargin.solvers import Budget
+from maxmargin.solvers.rows import WORTH_A_THREAD
+from maxmargin.threads import begun, usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
 
 SMALLEST, LARGEST = 1e-140, 1e140
@@ -67,8 +70,11 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """
         with unchanged_by_errors(self):
             X, labels, weights = self._validated(X, y, sample_weight)
+            is_large = (X.nnz if sp.issparse(X) else X.size) >= WORTH_A_THREAD
+            threads = usable_threads(getattr(self, "n_jobs", None)) if is_large else 1
+            fingerprint = begun(partial(Fingerprint.of, X, labels, weights), threads)
             was_interrupted = self._fit(X, labels, weights)
-            self.fingerprint_ = Fingerprint.of(X, labels, weights)
+            self.fingerprint_ = fingerprint()
         if was_interrupted:
             raise KeyboardInterrupt
         return self

@@ -69,19 +69,17 @@ def product(X: Block, Z: Block, out: Block) -> None:
 
 def squared_norms(X: Matrix, dtype: np.dtype[Any]) -> Block:
     """Return ‖x_i‖² for all rows, tile by tile, in O(nnz)."""
+    if is_sparse(X):
+        from maxmargin._loops.csr import squares_csr
+
+        X, sums = distinct(X), np.empty(X.shape[0])
+        squares_csr(X.indptr.astype(np.int64, copy=False), X.data, sums)
+        return sums.astype(dtype, copy=False)
     out = np.empty(X.shape[0], dtype=dtype)
     step = rows_that_fit(row_width(X), TILE_Z)
-    if is_sparse(X):
-        X = distinct(X)
     for start in range(0, out.size, step):
-        if is_sparse(X):
-            ends = X.indptr[start : start + step + 1]
-            rows = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-            values = X.data[ends[0] : ends[-1]].astype(dtype)
-            out[start : start + step] = np.bincount(rows, weights=values**2, minlength=len(ends) - 1)
-        else:
-            tile = cast(cut(X, start, start + step), dtype)
-            np.einsum("ij,ij->i", tile, tile, out=out[start : start + step])
+        tile = cast(cut(X, start, start + step), dtype)
+        np.einsum("ij,ij->i", tile, tile, out=out[start : start + step])
     return out
 
 

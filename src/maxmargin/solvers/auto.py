@@ -32,8 +32,8 @@ SQUARE_PRICE = 0.25
 rows are symmetric (0.9 to 1.6 s beside 1.3 ms a sweep for 4143 samples of 200 words)."""
 
 NEWTON_STEPS, FEW_ROUNDS, ROUND_WORK = 300, 100, 6e7
-"""The price of the interior point in Newton steps; and in rounds of SMO: so many, or n³ over this (20 factors of n³/3 operations,
-ten times as fast as those of pairs, beside the 4e7 operations of a round)."""
+"""The least price of the interior point in Newton steps; and its price in rounds of SMO: so many, or n³ over this (20 factors of
+n³/3 operations, ten times as fast as those of pairs, beside the 4e7 operations of a round)."""
 
 FEW_ROWS = 300
 """With at most so many samples the linear programs of the L1 penalty need nobody to tell which samples matter."""
@@ -84,10 +84,14 @@ class Auto:
 
 
 class Offer(NamedTuple):
-    """A solver that could go on, and its price in rounds of the present one; infinite where it is not for those who crawl."""
+    """A solver that could go on, and its price in rounds of the present one; infinite where it is not for those who crawl.
+
+    `seconds` is what it takes at least, where that is known.
+    """
 
     solver: Solver
     price: float
+    seconds: float = 0.0
 
 
 def offers(problem: Problem, present: Solver) -> list[Offer]:
@@ -103,7 +107,8 @@ def offers(problem: Problem, present: Solver) -> list[Offer]:
     n, d = len(problem.present), problem.X.shape[1]
     seed, n_threads = getattr(present, "seed", 0), getattr(present, "n_threads", 1)
     prices = {ProximalNewton: NEWTON_STEPS, SMO: max(FEW_ROUNDS, n**3 / ROUND_WORK)}
-    interior_point = Offer(InteriorPoint(), prices.get(type(present), math.inf))
+    seconds = InteriorPoint.seconds(problem) if problem.is_linear else 0.0
+    interior_point = Offer(InteriorPoint(), prices.get(type(present), math.inf), seconds)
     if problem.is_hard:
         return [Offer(ConstraintGeneration(), math.inf), interior_point]
     if isinstance(problem.penalty, L1):

@@ -43,6 +43,9 @@ FEW_SAMPLES = 2000
 LAST_DIGITS = 1e-6
 """Relative gap below which a candidate that is optimal to rounding is the end: more solvers would find other last digits."""
 
+TICK = 1e-9
+"""Seconds of a round at least, as far as a clock can tell."""
+
 WORTHLESS = 0.5
 """Relative gap from which on a candidate is no start for another solver: w = 0 has a gap of 1 at most."""
 
@@ -292,6 +295,7 @@ class _Run:
             (solver.name, True)
         }  # by name, and whether it began anew: since the gap last halved
         self.begins_anew = False  # the next solver
+        self.began = 0.0  # seconds at which the present solver did
         self.gap_before = 1.0  # when it last halved; w = 0 has no larger one
 
     @property
@@ -366,9 +370,9 @@ class _Run:
     def successor(self, progress: Progress, has_ended: bool) -> Solver | None:
         """Who goes on, if anybody: where a solver crawls one that takes less, where it has ended the next of the list.
 
-        Each goes on from the best candidate, unless that is worthless. With few samples it gets the other start, too: a candidate
-        may help or mislead. The list is gone through again as long as that has halved the gap. What the present solver has found
-        is judged before it is left.
+        Each goes on from the best candidate, unless a solver has ended with one that is worthless. With few samples it gets the
+        other start, too: a candidate may help or mislead. The list is gone through again as long as that has halved the gap. What
+        the present solver has found is judged before it is left.
         """
         spent = self.clock.rounds - self.pulse.began
         if has_ended:
@@ -379,10 +383,12 @@ class _Run:
                 return None
         elif not progress.to_come > 0.0:
             return None
+        seconds_a_round = max((self.clock.seconds - self.began) / max(spent, 1), TICK)
         for _ in range(2):
-            first = self.best_gap >= WORTHLESS
+            first = has_ended and self.best_gap >= WORTHLESS
             for begins_anew in (first, not first) if has_ended and self.problem.n <= FEW_SAMPLES else (first,):
-                for solver, price in self.offers:
+                for solver, rounds, seconds in self.offers:
+                    price = max(rounds, seconds / seconds_a_round)
                     pays = has_ended or (price < progress.to_come and EARLY * price <= spent)
                     turn = (solver.name, begins_anew)
                     is_another = (has_ended or solver.name != self.solver.name) and turn not in self.tried
@@ -390,7 +396,7 @@ class _Run:
                         if self.judged is None:
                             self.judge(self.solver.finish(self.state, self.tol))
                         self.tried.add(turn)
-                        self.begins_anew = begins_anew if has_ended else self.best_gap >= WORTHLESS
+                        self.begins_anew = begins_anew or self.best_gap > 1.0
                         return solver
             if not (has_ended and self.best_gap <= 0.5 * self.gap_before):
                 return None
@@ -404,6 +410,7 @@ class _Run:
             self.before = self.route
             self.solver, self.state = successor, state
             self.pulse.begin(self.clock.rounds)
+            self.began = self.clock.seconds
             del self.offers
 
     def ending(self) -> Status:

@@ -171,7 +171,7 @@ class DualCD(Solver):
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
         """α = 0, or the warm start's."""
         rows = Rows.of(problem, self.n_threads)
-        square = rows.squares()
+        square = problem.squares.copy()
         on = problem.present
         s = problem.bias.scale
         if problem.bias.is_free:

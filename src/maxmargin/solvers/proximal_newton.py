@@ -243,7 +243,7 @@ def _keep_the_best(state: _State) -> None:
 def _plan(problem: Problem, rows: Rows) -> list[_Stage]:
     """Small parts before large ones, and on the smallest the cost in steps."""
     on = problem.present
-    shares = cost_shares(float(problem.cost[on].mean()) * (float(rows.squares()[on].mean()) + problem.bias.scale**2))
+    shares = cost_shares(float(problem.cost[on].mean()) * (float(problem.squares[on].mean()) + problem.bias.scale**2))
     sizes: list[int | None] = []
     size = min(max(len(on) // FIRST_PART, FEWEST_SAMPLES), MOST_SAMPLES)
     size = max(size, PER_FEATURE * rows.shape[1])
