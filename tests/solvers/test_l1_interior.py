@@ -156,6 +156,17 @@ def test_the_directions_solve_the_equations(bias, shape):
         assert p.y @ found.alpha == pytest.approx(-0.25, abs=1e-9)
 
 
+@pytest.mark.parametrize("size", [0.0, 1e-170, 1.0])
+def test_a_residual_that_vanishes_ends_the_conjugate_gradients(size):
+    """More features than samples, and nothing may be missed: the residual comes down to rounding, or its square to 0."""
+    p = table(n=6, d=30, bias=Bias("none"))
+    columns = Columns.of(p)
+    equations = Equations.of(columns, p.y, np.ones(30), columns.price, np.ones(30), np.ones(6))
+    found = equations.solve(np.zeros(30), np.full(6, size), 0.0, np.zeros(6))
+    A = p.y[:, None] * columns.take(np.arange(30))
+    np.testing.assert_allclose(A @ found.w + found.alpha, size, atol=1e-9)
+
+
 def test_a_singular_matrix_is_factored_with_a_ridge():
     v = np.array([1.0, 2.0, 3.0])
     solved = Factor.of(np.outer(v, v), 0.0).solve(v)

@@ -128,7 +128,10 @@ class Equations:
         way, size = z, float(r @ z)
         for _ in range(MOST_ITERATIONS):
             image = self._scores(self.theta * self._sums(way)) + self.D * way
-            step = size / float(way @ image)
+            curvature = float(way @ image)
+            if not (size > 0.0 and curvature > 0.0):  # nothing is left, or rounding is all that is
+                break
+            step = size / curvature
             x += step * way
             r -= step * image
             if not (np.abs(r) > slack).any():
