@@ -12,7 +12,7 @@ from benchmarks.contenders import Contender
 from benchmarks.timing import timed
 from maxmargin import SVC
 from maxmargin.core import Candidate, Problem, certify
-from maxmargin.estimators.one_vs_one import pairs_of, unpack_dual
+from maxmargin.estimators.multiclass.one_vs_one import pairs_of, unpack_dual
 from maxmargin.threads import one_blas_thread, usable_threads
 
 CACHE_MB = 1024

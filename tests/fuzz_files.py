@@ -22,8 +22,8 @@ import numpy as np
 
 from maxmargin import InvalidInputError, NotSupportedError, load
 from maxmargin.io import read_data
-from maxmargin.io._archive import Archive, write_archive
-from maxmargin.io._arrays import describe, read_array
+from maxmargin.io._model.archive import Archive, write_archive
+from maxmargin.io._model.arrays import describe, read_array
 
 FOLDER = Path(__file__).parent / "data" / "version_1"
 SLOWEST = 5.0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from maxmargin import HardMarginSVC, LinearSVC, NotSeparable, Perceptron, Status, leave_one_out, separability
 from maxmargin.core import Certificate
-from maxmargin.core.certificate import Groups
+from maxmargin.core.certificate.certify import Groups
 from maxmargin.core.penalties import L1
 from tests import reference
 from tests.campaign import FAMILIES, Case, check_progress, draw, judge, large, oracles

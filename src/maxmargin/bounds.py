@@ -26,11 +26,11 @@ from maxmargin.analysis.bounds import (
     vc_rate,
 )
 from maxmargin.core import Candidate, Hinge, Problem, Regularization
-from maxmargin.core.groups import count_groups
+from maxmargin.core.certificate.groups import count_groups
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.anatomy import anatomies
 from maxmargin.estimators.inspect import stored_problems
-from maxmargin.estimators.perceptron import Perceptron
+from maxmargin.estimators.per_sample import anatomies
+from maxmargin.estimators.stochastic.perceptron import Perceptron
 from maxmargin.kernels import Linear
 
 __all__ = [

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.analysis.exact import exact_score, solve_exactly
+from maxmargin.analysis.rational import exact_score, solve_exactly
 
 quick = settings(deadline=None, max_examples=150)
 

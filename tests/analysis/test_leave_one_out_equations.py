@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from maxmargin._loops.pivoting import solve_in_place
+from maxmargin._loops.leave_one_out.pivoting import solve_in_place
 from maxmargin.analysis.leave_one_out import Full, LeftOut, tightened
 from maxmargin.analysis.leave_one_out.on_equations import OnEquations, sparse_gram
 from maxmargin.analysis.leave_one_out.retrain import Goal, OnRows, sparse_rows

@@ -13,8 +13,8 @@ import maxmargin
 from maxmargin._loops import disk_cache
 from maxmargin.cli import main
 from maxmargin.cli.app import app
-from maxmargin.cli.demo import free_place
-from maxmargin.cli.info import facts
+from maxmargin.cli.commands.demo import free_place
+from maxmargin.cli.commands.info import facts
 from maxmargin.errors import InvalidInputError
 
 

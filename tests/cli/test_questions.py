@@ -156,7 +156,7 @@ def test_leave_one_out_has_no_budgets_and_not_every_estimator(call, clouds):
 def test_an_uncertain_error_is_shown_as_a_range():
     from dataclasses import replace
 
-    from maxmargin.estimators.loo.result import ErrorRange
+    from maxmargin.estimators.leave_one_out.result import ErrorRange
 
     result: LeaveOneOut = leave_one_out(SVC(kernel="linear"), *two_clouds())
     console = Console(width=100)

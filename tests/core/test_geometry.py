@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from maxmargin.core.geometry import Halfspace
+from maxmargin.core.halfspace import Halfspace
 from maxmargin.errors import InvalidInputError
 
 quick = settings(deadline=None, max_examples=60)

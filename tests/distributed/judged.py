@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from maxmargin.distributed.block import Block, Plan
-from maxmargin.distributed.judgement import Dual, judge
-from maxmargin.distributed.messages import Memory, Sums
+from maxmargin.distributed.certificate import Dual, judge
 from maxmargin.distributed.partition import Held, Samples
+from maxmargin.distributed.workers.block import Block, Plan
+from maxmargin.distributed.workers.messages import Memory, Sums
 from tests.distributed.collections_of import cuts
 
 

@@ -13,8 +13,8 @@ pytest.importorskip("distributed", reason="needs the extra dask: pip install 'ma
 
 from maxmargin.core import Bias, Candidate, Hinge, Problem, SquaredHinge, certify
 from maxmargin.core.dual import make_feasible
-from maxmargin.distributed.messages import Memory
-from maxmargin.distributed.sweeps import Moved, commit
+from maxmargin.distributed.workers.messages import Memory
+from maxmargin.distributed.workers.sweeps import Moved, commit
 from maxmargin.solvers import Budget, solve
 from tests.distributed.judged import judged
 from tests.strategies import examples, generators

@@ -18,9 +18,10 @@ from sklearn.datasets import dump_svmlight_file
 from distributed import Client, LocalCluster
 from maxmargin import InvalidInputError, Regularization
 from maxmargin import LinearSVC as OnOneMachine
-from maxmargin.distributed import LinearSVC, cluster
-from maxmargin.distributed.block import Block
-from maxmargin.distributed.cluster import Cluster
+from maxmargin.distributed import LinearSVC
+from maxmargin.distributed.workers import dask_cluster as cluster
+from maxmargin.distributed.workers.block import Block
+from maxmargin.distributed.workers.dask_cluster import Cluster
 from tests.distributed.collections_of import dask_array, noisy, rows_of, wide
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore:.*large graph.*:UserWarning")

@@ -202,8 +202,8 @@ def test_a_free_bias_far_from_the_origin_is_not_held_back(loss):
 
 
 def test_dual_variables_that_are_lost_while_they_are_judged_are_not_counted_any_longer(monkeypatch):
-    from maxmargin.distributed.block import Block
-    from maxmargin.distributed.judgement import Judge
+    from maxmargin.distributed.certificate import Judge
+    from maxmargin.distributed.workers.block import Block
 
     answer, lost = Block.answer, []
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 
 from maxmargin import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron, bounds, certify, report, xi_alpha
-from maxmargin.core.certificate import QUESTION
+from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.estimators.fingerprint import (
     COPIED_VALUES,
     MIXED,

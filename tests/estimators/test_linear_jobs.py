@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import LinearSVC
-from maxmargin.solvers import rows
+from maxmargin.solvers.linear import rows
 
 N, D = 3600, 60
 RNG = np.random.default_rng(0)

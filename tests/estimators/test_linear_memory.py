@@ -13,7 +13,9 @@ import scipy.sparse as sp
 
 from maxmargin import LinearSVC, certify
 from maxmargin.core import products
-from maxmargin.solvers import auto, equations, rows
+from maxmargin.solvers import auto
+from maxmargin.solvers.linear import normal_equations as equations
+from maxmargin.solvers.linear import rows
 
 MB = 2**20
 SOLVERS = ("dual_cd", "proximal_newton")

@@ -24,7 +24,7 @@ from maxmargin import (
     certify,
 )
 from maxmargin.core import Bias, Problem
-from maxmargin.solvers.visits import Visits
+from maxmargin.solvers.stochastic.sample_order import Visits
 from tests import reference
 from tests.test_bad_input import DATA, WEIGHTS, unchanged_after
 

@@ -18,9 +18,9 @@ from maxmargin import (
     Perceptron,
 )
 from maxmargin.core import Problem
-from maxmargin.estimators import progress
-from maxmargin.estimators.display import Display
-from maxmargin.estimators.progress import Digits, watched_by
+from maxmargin.estimators.progress import callbacks as progress
+from maxmargin.estimators.progress.callbacks import Digits, watched_by
+from maxmargin.estimators.progress.display import Display
 from maxmargin.solvers import Budget, Event, ProximalNewton, solve
 
 X, Y = load_breast_cancer(return_X_y=True)

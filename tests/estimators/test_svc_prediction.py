@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import SVC, HardMarginSVC
-from maxmargin.estimators.one_vs_one import vote
+from maxmargin.estimators.multiclass.one_vs_one import vote
 from maxmargin.kernels import RBF, Custom, Expansion, Linear, Polynomial, Sigmoid
 
 RNG = np.random.default_rng(0)
@@ -83,7 +83,7 @@ def test_few_values_are_summed_by_a_loop_and_agree_with_tiles(monkeypatch):
     assert few.few(np.tile(rows, (20, 1))) is None
     assert Expansion(RBF(0.3), Z[:100], A[:, :100]).few(rows) is None
     found = few(rows)
-    monkeypatch.setattr("maxmargin.kernels.expansion.FEW_VALUES", 0)
+    monkeypatch.setattr("maxmargin.kernel_matrix.expansion.FEW_VALUES", 0)
     np.testing.assert_allclose(found, few(rows), rtol=1e-11, atol=1e-11)
 
 
@@ -133,7 +133,9 @@ def test_samples_whose_sign_float32_leaves_open_are_done_again(monkeypatch):
     model = SVC(tol=1e-12).fit(x, [0, 1])
     asked = []
     decisions = SVC._decisions
-    monkeypatch.setattr("maxmargin.kernels.expansion.FEW_VALUES", 0)  # so few rows would be done in float64 at once
+    monkeypatch.setattr(
+        "maxmargin.kernel_matrix.expansion.FEW_VALUES", 0
+    )  # so few rows would be done in float64 at once
     monkeypatch.setattr(
         SVC, "_decisions", lambda self, X, dtype=None: asked.append(X.tolist()) or decisions(self, X, dtype)
     )

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from maxmargin import InvalidInputError, ModelFileError, load, save
-from maxmargin.io._archive import Archive, write_archive
-from maxmargin.io._arrays import describe, npy_prefix, read_array
+from maxmargin.io._model.archive import Archive, write_archive
+from maxmargin.io._model.arrays import describe, npy_prefix, read_array
 from tests.io.models import model
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
-from maxmargin._loops.gather import WIDE, add_gathered, plain
 from maxmargin._loops.jit import loop
+from maxmargin._loops.rbf.gathered_sums import WIDE, add_gathered, plain
+from maxmargin.kernel_matrix.centre import Centre, centre_of
+from maxmargin.kernel_matrix.packed import PackedRows
 from maxmargin.kernels import RBF, Expansion
-from maxmargin.kernels.centre import Centre, centre_of
-from maxmargin.kernels.packed import PackedRows
 from tests.kernels import draws
 
 PRECISION = {np.float32: 2e-6, np.float64: 1e-13}
@@ -98,7 +98,7 @@ def test_sums_over_rows_and_columns_are_those_of_the_values(X, dtype):
 
 @draws.given(tables())
 def test_single_rows_by_loops_have_the_same_values(X):
-    from maxmargin._loops.smo import fill_row
+    from maxmargin._loops.smo.pair_steps import fill_row
 
     rows = packed(X)
     T, squares = rows.compiled(len(X) + 5)

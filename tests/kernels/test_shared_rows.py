@@ -11,10 +11,10 @@ import scipy.sparse as sp
 
 from maxmargin import SVC
 from maxmargin.core import Candidate, Problem, certify
-from maxmargin.core import scores as scores_module
+from maxmargin.core.certificate import scores as scores_module
+from maxmargin.kernel_matrix import packed as packed_module
+from maxmargin.kernel_matrix.shared_rows import SharedRows
 from maxmargin.kernels import RBF, Linear
-from maxmargin.kernels import packed as packed_module
-from maxmargin.kernels.shared_rows import SharedRows
 from maxmargin.solvers import SMO, solve
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin.kernels.tiles import TILE_BYTES, TILE_Z, as_matrix, cast, cut, row_width, rows_that_fit, take
+from maxmargin.kernel_matrix.tiles import TILE_BYTES, TILE_Z, as_matrix, cast, cut, row_width, rows_that_fit, take
 
 
 @pytest.mark.parametrize("width", [0, 1, 100, 10_000, 10**6, 10**9])

@@ -13,15 +13,16 @@ import numpy as np
 import pytest
 
 import maxmargin
-from maxmargin._loops import csr, disk_cache
+from maxmargin._loops import disk_cache
+from maxmargin._loops.linear import csr
 
 PACKAGE = Path(maxmargin.__file__).parent
 SCRIPT = """
 import json, sys
 import numpy as np
-from maxmargin._loops import csr
-from maxmargin._loops.leave_one_out_look import is_enough
-from maxmargin._loops.proximal_newton import signed_scores_csr
+from maxmargin._loops.linear import csr
+from maxmargin._loops.leave_one_out.look import is_enough
+from maxmargin._loops.linear.proximal_newton import signed_scores_csr
 
 out = np.zeros(1)
 signed_scores_csr(np.array([0, 1]), np.array([0]), np.ones(1), np.ones(1), np.full(1, 2.0), 0.0, 0, 1, out)
@@ -52,7 +53,7 @@ def run(copy, **environment):
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert Path(found.pop("file")).parent == copy / "_loops"
+    assert Path(found.pop("file")).parent == copy / "_loops" / "linear"
     return found, done.stderr
 
 
@@ -70,8 +71,8 @@ def test_changed_callees_and_imported_constants_never_run_stale_code(copy, tmp_p
     found, stderr = run(copy, **cache)
     assert found == {"score": 2.0, "is_enough": True, "compiled": 0}
     assert stderr == ""
-    change(copy / "_loops" / "csr.py", "return (a + b) + (c + d)", "return 1e3 * ((a + b) + (c + d))")
-    fields = copy / "_loops" / "leave_one_out_fields.py"
+    change(copy / "_loops" / "linear" / "csr.py", "return (a + b) + (c + d)", "return 1e3 * ((a + b) + (c + d))")
+    fields = copy / "_loops" / "leave_one_out" / "fields.py"
     change(
         fields,
         "LOWER, UPPER, GAP, ROUNDS, EXHAUSTED, N_BOUNDS = 0, 1, 2, 3, 4, 5",
@@ -131,7 +132,7 @@ def test_sources_that_changed_while_a_process_runs_are_not_saved(monkeypatch, tm
     assert not (tmp_path / "folder").exists()
     now = disk_cache.source_hash()
     compile_afresh()
-    assert len(list((tmp_path / "folder").glob("csr.dot_csr-*.code"))) == 1
+    assert len(list((tmp_path / "folder").glob("linear.csr.dot_csr-*.code"))) == 1
 
 
 def test_old_folders_are_removed_and_those_in_use_are_not(tmp_path):

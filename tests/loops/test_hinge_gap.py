@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin._loops.hinge_gap import look
+from maxmargin._loops.smo.hinge_gap import look
 from maxmargin.core.bias import hinge_interval
 from tests.strategies import examples, generators
 

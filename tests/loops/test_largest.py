@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin._loops.largest import largest
+from maxmargin._loops.smo.largest_violations import largest
 from tests.strategies import examples, generators
 
 

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
+from maxmargin._loops.hard_margin.nearest_points import append, minimum, remove
 from maxmargin._loops.jit import loop
-from maxmargin._loops.nearest_points import append, minimum, remove
 from maxmargin.core import Bias, Problem
 from maxmargin.kernels import RBF
 from maxmargin.solvers import ConstraintGeneration, solve
@@ -18,7 +18,7 @@ from tests.problems import signs
 SOLVE = """
 import json, sys
 import numpy as np
-from maxmargin._loops import nearest_points
+from maxmargin._loops.hard_margin import nearest_points
 from tests.loops.test_nearest_points import answers
 json.dump({"compiled": hasattr(nearest_points.exchange, "signatures"), "answers": answers()}, sys.stdout)
 """
@@ -28,7 +28,7 @@ import json, sys
 import numpy as np
 import scipy.sparse as sp
 from maxmargin import HardMarginSVC
-from maxmargin._loops import nearest_points
+from maxmargin._loops.hard_margin import nearest_points
 rng = np.random.default_rng(0)
 y = np.where(np.arange(400) % 2, 1, 0)
 X = rng.standard_normal((400, 4)) + 6.0 * y[:, None]

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, SettledBy, certify, l1_path, leave_one_out, plot
 from maxmargin.analysis.leave_one_out.xi_alpha import Verdict
 from maxmargin.core import loss_from_name
-from maxmargin.core.groups import ABSENT, INSIDE, ON, OUTSIDE
+from maxmargin.core.certificate.groups import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError, MissingExtraError
 from maxmargin.plot.leave_one_out import VERDICTS
 from maxmargin.plot.style import GROUPS

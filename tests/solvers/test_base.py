@@ -24,11 +24,11 @@ from maxmargin.solvers import (
     Progress,
     Solver,
     auto,
-    constraint_generation,
-    interior_point,
     solve,
 )
-from maxmargin.solvers.cone import run_clarabel
+from maxmargin.solvers.hard_margin import constraint_generation
+from maxmargin.solvers.interior import interior_point
+from maxmargin.solvers.interior.clarabel import run_clarabel
 from tests import reference
 from tests.problems import problem, signs
 from tests.strategies import examples, problems, separable_problems

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from maxmargin.core import Bias, Candidate, Problem, Status, Workspace
 from maxmargin.kernels import RBF
-from maxmargin.solvers import Budget, Clock, ConstraintGeneration, InteriorPoint, constraint_generation, solve
-from maxmargin.solvers.constraint_generation import restrict
+from maxmargin.solvers import Budget, Clock, ConstraintGeneration, InteriorPoint, solve
+from maxmargin.solvers.hard_margin import constraint_generation
+from maxmargin.solvers.hard_margin.constraint_generation import restrict
 from tests import reference
 from tests.problems import problem, signs
 from tests.strategies import examples, separable_problems

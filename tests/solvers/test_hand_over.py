@@ -13,10 +13,10 @@ from maxmargin.core.reduce import to_candidate
 from maxmargin.kernels import RBF
 from maxmargin.solvers import SOLVERS, Budget, InteriorPoint, Progress, Solver, auto, solve
 from maxmargin.solvers.auto import Offer, offers
-from maxmargin.solvers.dual_cd import DualCD
-from maxmargin.solvers.proximal_newton import ProximalNewton
-from maxmargin.solvers.pulse import TRUST, WINDOW, Pulse
-from maxmargin.solvers.smo import SMO
+from maxmargin.solvers.linear.dual_cd import DualCD
+from maxmargin.solvers.linear.proximal_newton import ProximalNewton
+from maxmargin.solvers.smo.smo import SMO
+from maxmargin.solvers.stall import TRUST, WINDOW, Pulse
 from tests.problems import bag_of_words, problem
 
 LINE = problem([[0], [1], [2], [3]], "--++", 10)
@@ -266,10 +266,10 @@ BIASES = [Bias.free(), Bias.none(), Bias.penalized()]
 @pytest.mark.parametrize("name", ["dual_cd", "smo"])
 def test_twins_of_both_classes_in_text_are_no_stall(bias, loss, name, monkeypatch):
     # As if there were more than 4000 samples, which the interior point and the search for the last digits refuse.
-    monkeypatch.setattr("maxmargin.solvers.interior_point.MAX_SAMPLES", 0)
-    monkeypatch.setattr("maxmargin.solvers.interior_point.MAX_WORK", 0.0)
-    monkeypatch.setattr("maxmargin.solvers.dual_cd.SMALL", 0)
-    monkeypatch.setattr("maxmargin.solvers.smo.REFINED", 0)
+    monkeypatch.setattr("maxmargin.solvers.interior.interior_point.MAX_SAMPLES", 0)
+    monkeypatch.setattr("maxmargin.solvers.interior.interior_point.MAX_WORK", 0.0)
+    monkeypatch.setattr("maxmargin.solvers.linear.dual_cd.SMALL", 0)
+    monkeypatch.setattr("maxmargin.solvers.smo.smo.REFINED", 0)
     X, y = bag_of_words()
     p = Problem(X, y, np.full(len(y), 1e4), loss=loss, bias=bias)
     solution = solve(p, SOLVERS[name](), tol=1e-3, budget=Budget(seconds=20))

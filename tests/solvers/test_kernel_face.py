@@ -6,10 +6,13 @@ import pytest
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status, certify
 from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Polynomial
-from maxmargin.solvers import SMO, Budget, InteriorPoint, kernel_face, smo_pace, solve, working_set
+from maxmargin.solvers import SMO, Budget, InteriorPoint, solve
 from maxmargin.solvers.base import Clock
-from maxmargin.solvers.shared_square import RIDGE, TILE, SharedSquare
-from maxmargin.solvers.smo_state import estimate
+from maxmargin.solvers.smo import face as kernel_face
+from maxmargin.solvers.smo import pace as smo_pace
+from maxmargin.solvers.smo import working_set
+from maxmargin.solvers.smo.factored_square import RIDGE, TILE, SharedSquare
+from maxmargin.solvers.smo.state import estimate
 
 BIASES = [Bias.free(), Bias.none(), Bias.penalized(2.0)]
 

@@ -14,10 +14,10 @@ from maxmargin.analysis.critical_cost import critical_cost
 from maxmargin.core import L1, Bias, Candidate, Hinge, Problem, SquaredHinge, Status, certify
 from maxmargin.solvers import Budget, LinearProgram, PrimalCD, solve
 from maxmargin.solvers.base import Clock
-from maxmargin.solvers.columns import Columns
-from maxmargin.solvers.l1_interior import L1Interior
-from maxmargin.solvers.small_program import solve_small_program
-from maxmargin.solvers.tableau import Tableau
+from maxmargin.solvers.l1.columns import Columns
+from maxmargin.solvers.l1.highs import solve_small_program
+from maxmargin.solvers.l1.interior_point import L1Interior
+from maxmargin.solvers.l1.simplex_tableau import Tableau
 from tests import reference
 from tests.strategies import examples, generators, problems
 

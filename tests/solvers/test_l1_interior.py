@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin.core import L1, Bias, Hinge, Problem, SquaredHinge, certify
-from maxmargin.solvers import l1_equations
-from maxmargin.solvers.columns import Columns, candidate_of
-from maxmargin.solvers.l1_equations import Equations, Factor
-from maxmargin.solvers.l1_interior import L1Interior
+from maxmargin.solvers.l1 import equations as l1_equations
+from maxmargin.solvers.l1.columns import Columns, candidate_of
+from maxmargin.solvers.l1.equations import Equations, Factor
+from maxmargin.solvers.l1.interior_point import L1Interior
 from tests import reference
 
 BIASES = (Bias.free(), Bias.none(), Bias.penalized(0.7))

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status
-from maxmargin.solvers import InteriorPoint, auto, equations, solve
+from maxmargin.solvers import InteriorPoint, auto, solve
 from maxmargin.solvers.base import Budget
-from maxmargin.solvers.dual_cd import DualCD
-from maxmargin.solvers.proximal_newton import ProximalNewton
+from maxmargin.solvers.linear import normal_equations as equations
+from maxmargin.solvers.linear.dual_cd import DualCD
+from maxmargin.solvers.linear.proximal_newton import ProximalNewton
+from maxmargin.solvers.linear.rows import Rows
 from maxmargin.solvers.refine import SMALL
-from maxmargin.solvers.rows import Rows
 from tests.strategies import examples, generators
 
 N, D = 900, 60

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.solvers import Budget, Clock
-from maxmargin.solvers.nearest_points import nearest_points
+from maxmargin.solvers.hard_margin.nearest_points import nearest_points
 from tests import reference
 from tests.strategies import examples, generators
 

@@ -14,9 +14,9 @@ from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernels import Polynomial, Precomputed
 from maxmargin.solvers import Budget, InteriorPoint, Pegasos, Subgradient, solve
 from maxmargin.solvers.base import Clock
-from maxmargin.solvers.iterates import Counts, Iterates
-from maxmargin.solvers.perceptron import Perceptron, run_perceptron
-from maxmargin.solvers.visits import Visits
+from maxmargin.solvers.stochastic.iterates import Counts, Iterates
+from maxmargin.solvers.stochastic.perceptron import Perceptron, run_perceptron
+from maxmargin.solvers.stochastic.sample_order import Visits
 from tests import reference
 from tests.strategies import examples, generators
 
@@ -342,6 +342,6 @@ def test_a_kernel_beyond_the_whole_gram_matrix_gives_the_same(monkeypatch):
     X, y = rng.integers(-3, 4, size=(40, 3)).astype(float), np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
     problem = Problem(X @ X.T, y, np.full(40, 0.5), kernel=Precomputed(), bias=Bias.penalized())
     whole, _ = run(problem, Pegasos(), 6)
-    monkeypatch.setattr("maxmargin.solvers.gram.WHOLE", 0)
+    monkeypatch.setattr("maxmargin.solvers.stochastic.gram.WHOLE", 0)
     in_rows, _ = run(problem, Pegasos(), 6)
     np.testing.assert_array_equal(in_rows.iterates.v, whole.iterates.v)

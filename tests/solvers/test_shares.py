@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from maxmargin.solvers.iterates import Counts, Iterates, Rule, step_rows
-from maxmargin.solvers.rows import Rows
+from maxmargin.solvers.linear.rows import Rows
+from maxmargin.solvers.stochastic.iterates import Counts, Iterates, Rule, step_rows
 
 
 def test_shares_are_over_the_draws_since_the_last_mark_but_one_or_over_all_without_any():

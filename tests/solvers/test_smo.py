@@ -8,15 +8,16 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 
-from maxmargin._loops.smo import fill_row
+from maxmargin._loops.smo.pair_steps import fill_row
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status, certify
 from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
-from maxmargin.solvers import SMO, Auto, Budget, InteriorPoint, smo, solve, working_set
+from maxmargin.solvers import SMO, Auto, Budget, InteriorPoint, solve
 from maxmargin.solvers.base import Clock
-from maxmargin.solvers.kernel_columns import KernelColumns
-from maxmargin.solvers.row_cache import RowCache
-from maxmargin.solvers.working_kernel import WorkingKernel
+from maxmargin.solvers.smo import smo, working_set
+from maxmargin.solvers.smo.kernel_columns import KernelColumns
+from maxmargin.solvers.smo.row_cache import RowCache
+from maxmargin.solvers.smo.working_kernel import WorkingKernel
 from tests.problems import bag_of_words
 from tests.strategies import examples, problems
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from maxmargin.core import L1, Hinge, Status
 from maxmargin.solvers import Budget, LinearProgram, PrimalCD, solve
 from maxmargin.solvers.base import Clock
-from maxmargin.solvers.columns import Columns
-from maxmargin.solvers.small_program import solve_small_program
-from maxmargin.solvers.tableau import Tableau
+from maxmargin.solvers.l1.columns import Columns
+from maxmargin.solvers.l1.highs import solve_small_program
+from maxmargin.solvers.l1.simplex_tableau import Tableau
 from tests.solvers.test_l1 import wide
 from tests.strategies import examples, generators, problems
 
@@ -68,7 +68,7 @@ def test_a_fall_without_end_is_left_to_highs():
 
 
 def test_the_clock_is_heard_between_turns(monkeypatch):
-    monkeypatch.setattr("maxmargin.solvers.tableau.TURN", 0)
+    monkeypatch.setattr("maxmargin.solvers.l1.simplex_tableau.TURN", 0)
     tableau, cost, push = begin(wide(n=60, d=80, density=0.3), np.ones(5))
     turns = iter([False, False, True])
     assert tableau.lowest(cost, push, Clock(Budget(stop=lambda: next(turns)))).was_stopped

@@ -14,7 +14,7 @@ from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Polynomial
 from maxmargin.solvers import SMO, Budget, InteriorPoint, solve
 from maxmargin.solvers.base import Clock
-from maxmargin.solvers.whole_problem import is_suitable, solve_at_once
+from maxmargin.solvers.smo.small_problems import is_suitable, solve_at_once
 from tests.strategies import examples, generators
 
 
@@ -148,5 +148,5 @@ def test_read_only_data_are_left_alone():
 def test_a_warm_start_is_not_thrown_away(monkeypatch):
     p = plain()
     first = solve(p, SMO())
-    monkeypatch.setattr("maxmargin.solvers.smo.solve_at_once", None)  # to be called would be an error
+    monkeypatch.setattr("maxmargin.solvers.smo.smo.solve_at_once", None)  # to be called would be an error
     assert solve(p, SMO(), warm=first).status is Status.SOLVED

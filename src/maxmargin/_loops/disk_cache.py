@@ -19,7 +19,7 @@ import shutil
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -53,10 +53,19 @@ CODE_OPTIONS = (
 
 def source_hash() -> str:
     """The hash of all source files of `_loops`; empty where there are none (in a zip archive)."""
-    with contextlib.suppress(OSError), os.scandir(HERE) as entries:
-        files = [(entry.path, entry.stat()) for entry in entries if entry.name.endswith(".py")]
-        return _hash_of(tuple(sorted((path, stat.st_mtime_ns, stat.st_size) for path, stat in files)))
+    with contextlib.suppress(OSError):
+        return _hash_of(tuple(sorted(_source_files(str(HERE)))))
     return ""
+
+
+def _source_files(folder: str) -> Iterator[tuple[str, int, int]]:
+    """Path, time and size of the source files of a folder and of those below it."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                yield entry.path, entry.stat().st_mtime_ns, entry.stat().st_size
+            elif entry.name != "__pycache__" and entry.is_dir():
+                yield from _source_files(entry.path)
 
 
 @lru_cache(maxsize=1)
@@ -65,7 +74,7 @@ def _hash_of(files: tuple[tuple[str, int, int], ...]) -> str:
     for path, _, _ in files:
         with open(path, "rb") as file:
             content = file.read()
-        total.update(f"{os.path.basename(path)} {len(content)}\n".encode() + content)
+        total.update(f"{Path(path).relative_to(HERE).as_posix()} {len(content)}\n".encode() + content)
     return total.hexdigest() if files else ""
 
 
@@ -105,9 +114,8 @@ class LoopCache:
     """What numba's dispatcher asks for compiled code: the interface of `numba.core.caching._Cache`."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        self._name = (
-            f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}-{function.__code__.co_firstlineno}"
-        )
+        module = function.__module__.removeprefix(f"{__package__}.")
+        self._name = f"{module}.{function.__qualname__}-{function.__code__.co_firstlineno}"
         self._sources = source_hash()
         self._folders = folders(self._sources)
         self._is_on = True

@@ -84,6 +84,6 @@ def _compiled(function: Callable[..., Any], freedom: set[str]) -> Callable[..., 
     from maxmargin._loops.disk_cache import LoopCache
 
     compiled = numba.njit(nogil=True, fastmath=freedom, error_model="numpy")(function)
-    if compiled is not function and function.__module__.rpartition(".")[0] == __package__ and not function.__closure__:
+    if compiled is not function and function.__module__.startswith(f"{__package__}.") and not function.__closure__:
         compiled._cache = LoopCache(function)  # as numba's `enable_caching` does, with our own cache
     return compiled  # type: ignore[no-any-return]

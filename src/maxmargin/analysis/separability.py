@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from maxmargin.analysis.exact import exact_score, solve_exactly
+from maxmargin.analysis.rational import exact_score, solve_exactly
 from maxmargin.analysis.twins import contradiction
 from maxmargin.analysis.witness import NotSeparable, Separable, Undecided, margin_bound
 from maxmargin.core.candidate import Candidate

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from maxmargin.analysis.exact import exact_score
+from maxmargin.analysis.rational import exact_score
 from maxmargin.core.problem import Problem
 from maxmargin.core.products import dense_rows, float64_blocks
 from maxmargin.rounding import shown_above, shown_below

@@ -23,7 +23,7 @@ class Proof(NamedTuple):
 
 def proofs(model: Any, certificates: Any) -> list[Proof]:
     """One or several certificates of a model, by the names of its binary problems, the largest gap first."""
-    from maxmargin.estimators.anatomy import problem_names
+    from maxmargin.estimators.per_sample import problem_names
 
     several = certificates if isinstance(certificates, tuple) else (certificates,)
     named = [Proof(name, one) for name, one in zip(problem_names(model), several, strict=True)]

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from maxmargin.cli import bounds, certify, convert, demo, fit, info, loo, predict, report
-from maxmargin.cli.ending import ending, fail, refused
-from maxmargin.cli.groups import flat
+from maxmargin.cli.commands import bounds, certify, convert, demo, fit, info, loo, predict, report
+from maxmargin.cli.exit_codes import ending, fail, refused
+from maxmargin.cli.option_groups import flat
 
 app = typer.Typer(
     name="maxmargin",

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli.ending import tell
+from maxmargin.cli.exit_codes import tell
 
 PANEL = "Output"
 
@@ -61,8 +61,8 @@ class Screen:
         if not self.is_live:
             yield
             return
-        from maxmargin.estimators.display import Display
-        from maxmargin.estimators.progress import watched_by
+        from maxmargin.estimators.progress.callbacks import watched_by
+        from maxmargin.estimators.progress.display import Display
 
         with watched_by(partial(Display, lines=False)):
             yield

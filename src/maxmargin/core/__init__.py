@@ -1,9 +1,9 @@
 """The mathematics: one definition of the objective, one certificate. Knows nothing of solvers."""
 
 from maxmargin.core.candidate import Candidate
-from maxmargin.core.certificate import Certificate, certify
-from maxmargin.core.geometry import Halfspace
-from maxmargin.core.groups import Groups
+from maxmargin.core.certificate.certify import Certificate, certify
+from maxmargin.core.certificate.groups import Groups
+from maxmargin.core.halfspace import Halfspace
 from maxmargin.core.losses import Hinge, Loss, PerceptronLoss, Ramp, SquaredHinge, ZeroOne, loss_from_name
 from maxmargin.core.penalties import L1, L2, Penalty, penalty_from_name
 from maxmargin.core.problem import Bias, Problem

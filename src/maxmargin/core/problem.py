@@ -20,11 +20,11 @@ from maxmargin.core import products
 from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.penalties import L1, L2, Penalty
 from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.kernel_matrix.packed import PackedRows
+from maxmargin.kernel_matrix.shared_rows import SharedRows
+from maxmargin.kernel_matrix.tiles import row_width, rows_that_fit
 from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
 from maxmargin.kernels.inner import distinct
-from maxmargin.kernels.packed import PackedRows
-from maxmargin.kernels.shared_rows import SharedRows
-from maxmargin.kernels.tiles import row_width, rows_that_fit
 from maxmargin.rounding import exact_sum, gamma
 from maxmargin.typing import Floats, Indices, Matrix
 

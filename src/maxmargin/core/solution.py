@@ -5,8 +5,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from maxmargin.core.candidate import Candidate
-from maxmargin.core.certificate import Certificate
-from maxmargin.core.scores import Scores
+from maxmargin.core.certificate.certify import Certificate
+from maxmargin.core.certificate.scores import Scores
 
 
 class Status(Enum):

@@ -16,14 +16,14 @@ import math
 import numpy as np
 
 from maxmargin.core import Status
-from maxmargin.distributed.course import NEARBY, Course, Record
-from maxmargin.distributed.judgement import Dual
-from maxmargin.distributed.messages import Sums
+from maxmargin.distributed.certificate import Dual
 from maxmargin.distributed.newton import near, newton
-from maxmargin.distributed.steps import ALPHA
-from maxmargin.distributed.sweeps import Recount, Sweep
+from maxmargin.distributed.one_problem import NEARBY, Course, Record
+from maxmargin.distributed.workers.messages import Sums
+from maxmargin.distributed.workers.steps import ALPHA
+from maxmargin.distributed.workers.sweeps import Recount, Sweep
 from maxmargin.solvers.auto import ROOMY
-from maxmargin.solvers.dual_cd import CLAIM, MULTIPLIER
+from maxmargin.solvers.linear.dual_cd import CLAIM, MULTIPLIER
 from maxmargin.typing import Floats
 
 PASSES = 3

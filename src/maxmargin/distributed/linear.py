@@ -10,18 +10,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.core import Regularization, Solution, Status, loss_from_name
-from maxmargin.distributed.block import Plan
-from maxmargin.distributed.course import Task
 from maxmargin.distributed.inputs import partitions_of
+from maxmargin.distributed.one_problem import Task
 from maxmargin.distributed.predict import lazily, predicted, scores_of
 from maxmargin.distributed.run import run
 from maxmargin.distributed.setup import Facts, crew_for, facts_of
+from maxmargin.distributed.workers.block import Plan
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_tol, unchanged_by_errors
-from maxmargin.estimators.convergence import warn_unless_solved
 from maxmargin.estimators.linear import bias_from
-from maxmargin.estimators.one_vs_one import store_solutions
-from maxmargin.estimators.progress import Digits, TakesCallbacks, watching
+from maxmargin.estimators.multiclass.one_vs_one import store_solutions
+from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, watching
+from maxmargin.estimators.progress.convergence import warn_unless_solved
 from maxmargin.estimators.weights import class_factors
 from maxmargin.solvers.base import Clock, Event
 

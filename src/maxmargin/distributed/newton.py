@@ -12,13 +12,13 @@ import numpy as np
 
 from maxmargin.core import Status
 from maxmargin.core.losses import Hinge
-from maxmargin.distributed.course import Course, Record, Task, ending
-from maxmargin.distributed.judgement import Dual
-from maxmargin.distributed.messages import Sums
-from maxmargin.distributed.steps import MOST_FACTORED, Aim, At, Curve, Raise, Respond
-from maxmargin.solvers.conjugate_gradients import conjugate_gradient_rounds
-from maxmargin.solvers.equations import MOST_ROUNDS, PRECISION, held, solve_factored
-from maxmargin.solvers.proximal_newton import (
+from maxmargin.distributed.certificate import Dual
+from maxmargin.distributed.one_problem import Course, Record, Task, ending
+from maxmargin.distributed.workers.messages import Sums
+from maxmargin.distributed.workers.steps import MOST_FACTORED, Aim, At, Curve, Raise, Respond
+from maxmargin.solvers.linear.conjugate_gradients import conjugate_gradient_rounds
+from maxmargin.solvers.linear.normal_equations import MOST_ROUNDS, PRECISION, held, solve_factored
+from maxmargin.solvers.linear.proximal_newton import (
     FIRST_SIGMA,
     GROWTH,
     INNER,
@@ -29,7 +29,7 @@ from maxmargin.solvers.proximal_newton import (
     SLOW_GROWTH,
     cost_shares,
 )
-from maxmargin.solvers.smoothed import ENOUGH, SMOOTH_SIGMA, constant_of, ridge_of
+from maxmargin.solvers.linear.smoothed_hinge import ENOUGH, SMOOTH_SIGMA, constant_of, ridge_of
 from maxmargin.typing import Floats
 
 STEPS = np.array([0.0, 1.0, 0.7, 0.5, 0.35, 0.2, 0.1, 0.03, 0.01, 1e-3])

@@ -5,17 +5,23 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from maxmargin.core import Bias, Problem, Solution, Status, loss_from_name
-from maxmargin.distributed.block import Part, Plan
 from maxmargin.distributed.cocoa import cocoa
-from maxmargin.distributed.course import Course, Record, Stop, Task, until_done
-from maxmargin.distributed.crew import Crew
-from maxmargin.distributed.messages import Command, Sums
 from maxmargin.distributed.newton import near, newton
-from maxmargin.distributed.steps import MOST_FACTORED
+from maxmargin.distributed.one_problem import Course, Record, Stop, Task, until_done
+from maxmargin.distributed.workers.block import Part, Plan
+from maxmargin.distributed.workers.messages import Command, Sums
+from maxmargin.distributed.workers.steps import MOST_FACTORED
+from maxmargin.distributed.workers.threads import Crew
 from maxmargin.solvers import Event, solve
 from maxmargin.solvers.base import Clock
 from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.proximal_newton import FEWEST_SAMPLES, FIRST_PART, MOST_SAMPLES, PER_FEATURE, ProximalNewton
+from maxmargin.solvers.linear.proximal_newton import (
+    FEWEST_SAMPLES,
+    FIRST_PART,
+    MOST_SAMPLES,
+    PER_FEATURE,
+    ProximalNewton,
+)
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
 

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.distributed.cluster import Cluster, seats
-from maxmargin.distributed.crew import Crew, Threads
 from maxmargin.distributed.inputs import Partitions
 from maxmargin.distributed.partition import Held, Samples, Survey, size_of
-from maxmargin.distributed.steps import MOST_FACTORED
+from maxmargin.distributed.workers.dask_cluster import Cluster, seats
+from maxmargin.distributed.workers.steps import MOST_FACTORED
+from maxmargin.distributed.workers.threads import Crew, Threads
 from maxmargin.errors import InvalidInputError
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats

@@ -1,13 +1,13 @@
 """The scikit-learn face. Nothing below this layer imports scikit-learn."""
 
-from maxmargin.estimators.convergence import ConvergenceWarning
 from maxmargin.estimators.hard_margin import HardMarginSVC
 from maxmargin.estimators.inspect import certify, separability
+from maxmargin.estimators.leave_one_out import LeaveOneOut, LeaveOneOutSearch, SettledBy, leave_one_out, xi_alpha
 from maxmargin.estimators.linear import LinearSVC
-from maxmargin.estimators.loo import LeaveOneOut, LeaveOneOutSearch, SettledBy, leave_one_out, xi_alpha
-from maxmargin.estimators.pegasos import PegasosSVC
-from maxmargin.estimators.perceptron import Perceptron
+from maxmargin.estimators.progress.convergence import ConvergenceWarning
 from maxmargin.estimators.sparse_path import L1Path, l1_min_c, l1_path
+from maxmargin.estimators.stochastic.pegasos import PegasosSVC
+from maxmargin.estimators.stochastic.perceptron import Perceptron
 from maxmargin.estimators.svc import SVC
 
 __all__ = [

@@ -16,10 +16,10 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from maxmargin.core import Candidate, Problem
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.fingerprint import Fingerprint
-from maxmargin.estimators.progress import TakesCallbacks
+from maxmargin.estimators.progress.callbacks import TakesCallbacks
 from maxmargin.kernels.inner import distinct
 from maxmargin.solvers import Budget
-from maxmargin.solvers.rows import WORTH_A_THREAD
+from maxmargin.solvers.linear.rows import WORTH_A_THREAD
 from maxmargin.threads import begun, usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
 

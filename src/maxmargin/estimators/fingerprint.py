@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.certificate import QUESTION
+from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.typing import Floats, Indices, Matrix
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]

@@ -11,12 +11,12 @@ from maxmargin.analysis.separability import Verdict
 from maxmargin.analysis.separability import separability as _separability
 from maxmargin.core import Candidate, Certificate, Problem
 from maxmargin.core import certify as _certify
-from maxmargin.core.certificate import QUESTION
+from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.estimators.base import Classifier, check_tol
 from maxmargin.estimators.fingerprint import Fingerprint
 from maxmargin.estimators.hard_margin import HardMarginSVC
-from maxmargin.estimators.one_vs_one import Certificates, PerProblem, worst_of
+from maxmargin.estimators.multiclass.one_vs_one import Certificates, PerProblem, worst_of
 from maxmargin.threads import one_blas_thread
 
 

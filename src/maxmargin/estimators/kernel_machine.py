@@ -6,21 +6,28 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from maxmargin.analysis.ball import optimum_balls
 from maxmargin.core import Bias, Candidate, Problem, Regularization, Solution, Status, loss_from_name
+from maxmargin.core.certificate.optimum_ball import optimum_balls
 from maxmargin.core.dual import make_feasible
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import check_choice, check_flag, check_tol
-from maxmargin.estimators.convergence import warn_unless_solved
-from maxmargin.estimators.in_threads import in_threads
 from maxmargin.estimators.kernel_prediction import KernelPredictor
-from maxmargin.estimators.one_vs_one import Pair, PerProblem, pack_dual, pairs_of, store_solutions, unpack_dual
-from maxmargin.estimators.progress import watching
-from maxmargin.estimators.robust import LOSSES, chosen_solver, hinge_of, judged, store_outliers, trainer
-from maxmargin.estimators.separated import refuse_contradictions, separated
+from maxmargin.estimators.multiclass.one_vs_one import (
+    Pair,
+    PerProblem,
+    pack_dual,
+    pairs_of,
+    store_solutions,
+    unpack_dual,
+)
+from maxmargin.estimators.parallel import in_threads
+from maxmargin.estimators.progress.callbacks import watching
+from maxmargin.estimators.progress.convergence import warn_unless_solved
+from maxmargin.estimators.ramp_loss import LOSSES, chosen_solver, hinge_of, judged, store_outliers, trainer
+from maxmargin.estimators.separable import refuse_contradictions, separated
 from maxmargin.estimators.weights import class_factors, costs
+from maxmargin.kernel_matrix.shared_rows import SharedRows
 from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed, kernel_from_name
-from maxmargin.kernels.shared_rows import SharedRows
 from maxmargin.solvers import Auto, Budget, Solver
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix

@@ -6,13 +6,13 @@ import numpy as np
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.analysis.ball import OptimumBall
 from maxmargin.core import products
-from maxmargin.core.pairs import lengths_from
+from maxmargin.core.certificate.optimum_ball import OptimumBall
+from maxmargin.core.certificate.pairs import lengths_from
 from maxmargin.estimators.base import Classifier
-from maxmargin.estimators.one_vs_one import pair_errors, pair_sums, vote
+from maxmargin.estimators.multiclass.one_vs_one import pair_errors, pair_sums, vote
+from maxmargin.kernel_matrix.tiles import TILE_X, cut
 from maxmargin.kernels import Expansion, Kernel, Precomputed
-from maxmargin.kernels.tiles import TILE_X, cut
 from maxmargin.rounding import UNIT
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix

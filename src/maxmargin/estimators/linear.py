@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.analysis.ball import optimum_balls
 from maxmargin.core import (
     Bias,
     Candidate,
@@ -18,14 +17,15 @@ from maxmargin.core import (
     penalty_from_name,
     products,
 )
+from maxmargin.core.certificate.optimum_ball import optimum_balls
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.backends import elsewhere
 from maxmargin.estimators.base import Classifier, check_choice, check_flag, check_tol
-from maxmargin.estimators.convergence import warn_unless_solved
-from maxmargin.estimators.in_threads import in_threads
-from maxmargin.estimators.one_vs_one import store_solutions
-from maxmargin.estimators.progress import watching
-from maxmargin.estimators.robust import LOSSES, chosen_solver, judged, store_outliers, trainer
+from maxmargin.estimators.multiclass.backends import elsewhere
+from maxmargin.estimators.multiclass.one_vs_one import store_solutions
+from maxmargin.estimators.parallel import in_threads
+from maxmargin.estimators.progress.callbacks import watching
+from maxmargin.estimators.progress.convergence import warn_unless_solved
+from maxmargin.estimators.ramp_loss import LOSSES, chosen_solver, judged, store_outliers, trainer
 from maxmargin.estimators.weights import class_factors, costs
 from maxmargin.solvers import Budget, solve
 from maxmargin.threads import usable_threads

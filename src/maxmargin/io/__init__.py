@@ -7,9 +7,9 @@
 ========================  =======================================================
 """
 
-from maxmargin.io._data import read_data
-from maxmargin.io._formats import FORMATS, export, load
-from maxmargin.io._model_file import save
-from maxmargin.io._table import Data
+from maxmargin.io._data.files import read_data
+from maxmargin.io._data.table import Data
+from maxmargin.io._formats.by_name import FORMATS, export, load
+from maxmargin.io._model.model_file import save
 
 __all__ = ["Data", "FORMATS", "export", "load", "read_data", "save"]

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import ModelFileError
-from maxmargin.io._fields import Array
+from maxmargin.io._model.fields import Array
 
 LONGEST_LINE = 64 << 20
 LARGEST_INDEX = 2**31 - 1

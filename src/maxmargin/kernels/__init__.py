@@ -13,9 +13,10 @@ kernel                k(u, v)                           positive semi-definite
 ====================  ================================  =========================
 """
 
+from maxmargin.kernel_matrix.expansion import Expansion
+from maxmargin.kernel_matrix.kernel_rows import KernelRows
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.custom import Custom
-from maxmargin.kernels.expansion import Expansion
 from maxmargin.kernels.feature_map import FeatureMap
 from maxmargin.kernels.interactions import interactions
 from maxmargin.kernels.linear import Linear
@@ -24,7 +25,6 @@ from maxmargin.kernels.poly import Polynomial
 from maxmargin.kernels.precomputed import Precomputed
 from maxmargin.kernels.psd import PSDCheck
 from maxmargin.kernels.rbf import RBF
-from maxmargin.kernels.rows import KernelRows
 from maxmargin.kernels.sigmoid import Sigmoid
 
 __all__ = [

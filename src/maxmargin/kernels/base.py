@@ -6,10 +6,8 @@ from typing import Any, final
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.kernels.compiled import CompiledRows
-from maxmargin.kernels.inner import require_finite
-from maxmargin.kernels.psd import PSDCheck, check_matrix, require_room
-from maxmargin.kernels.tiles import (
+from maxmargin.kernel_matrix.compiled import CompiledRows
+from maxmargin.kernel_matrix.tiles import (
     FLOAT32,
     FLOAT64,
     TILE_X,
@@ -23,6 +21,8 @@ from maxmargin.kernels.tiles import (
     rows_that_fit,
     take,
 )
+from maxmargin.kernels.inner import require_finite
+from maxmargin.kernels.psd import PSDCheck, check_matrix, require_room
 from maxmargin.rounding import SMALLEST, gamma
 from maxmargin.typing import Block, Floats, Indices, Matrix
 

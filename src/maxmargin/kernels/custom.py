@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
+from maxmargin.kernel_matrix.tiles import cast, cut, is_sparse, row_width
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.tiles import cast, cut, is_sparse, row_width
 from maxmargin.typing import Block, Matrix
 
 DIAGONAL_ROWS = 16

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
+from maxmargin.kernel_matrix.tiles import FLOAT64, TILE_X, cast, cut, is_sparse, row_width, rows_that_fit
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inner import fine_power_sums, inner_products, power_error, squared_norms
-from maxmargin.kernels.tiles import FLOAT64, TILE_X, cast, cut, is_sparse, row_width, rows_that_fit
 from maxmargin.typing import Block, Floats, Matrix
 
 

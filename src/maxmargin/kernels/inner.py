@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.kernels.tiles import FLOAT64, TILE_BYTES, TILE_Z, cast, cut, is_sparse, row_width, rows_that_fit
+from maxmargin.kernel_matrix.tiles import FLOAT64, TILE_BYTES, TILE_Z, cast, cut, is_sparse, row_width, rows_that_fit
 from maxmargin.rounding import SMALLEST, UNIT
 from maxmargin.typing import Block, Floats, Matrix
 
@@ -70,7 +70,7 @@ def product(X: Block, Z: Block, out: Block) -> None:
 def squared_norms(X: Matrix, dtype: np.dtype[Any]) -> Block:
     """Return ‖x_i‖² for all rows, tile by tile, in O(nnz)."""
     if is_sparse(X):
-        from maxmargin._loops.csr import squares_csr
+        from maxmargin._loops.linear.csr import squares_csr
 
         X, sums = distinct(X), np.empty(X.shape[0])
         squares_csr(X.indptr.astype(np.int64, copy=False), X.data, sums)

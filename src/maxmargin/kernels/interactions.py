@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from maxmargin.kernel_matrix.tiles import as_matrix, is_sparse
 from maxmargin.kernels.inner import require_finite
-from maxmargin.kernels.tiles import as_matrix, is_sparse
 from maxmargin.typing import Matrix
 
 

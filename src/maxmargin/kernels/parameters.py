@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
+from maxmargin.kernel_matrix.tiles import FLOAT64, TILE_Z, as_matrix, cast, cut, is_sparse, row_width, rows_that_fit
 from maxmargin.kernels.inner import distinct
-from maxmargin.kernels.tiles import FLOAT64, TILE_Z, as_matrix, cast, cut, is_sparse, row_width, rows_that_fit
 from maxmargin.typing import Floats, Matrix
 
 

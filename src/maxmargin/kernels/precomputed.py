@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
+from maxmargin.kernel_matrix.tiles import FLOAT32, FLOAT64, as_indices, as_matrix, is_sparse
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.tiles import FLOAT32, FLOAT64, as_indices, as_matrix, is_sparse
 from maxmargin.typing import Block, Indices, Matrix
 
 

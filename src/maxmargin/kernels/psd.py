@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from maxmargin.errors import MemoryBudgetError
-from maxmargin.kernels.tiles import TILE_X
+from maxmargin.kernel_matrix.tiles import TILE_X
 from maxmargin.typing import Floats
 
 MAX_BYTES = 2 << 30

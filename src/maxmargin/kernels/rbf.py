@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.kernel_matrix.centre import SHIFT_ROWS, Centre, centre_of, mean_of, shifted
+from maxmargin.kernel_matrix.compiled import CompiledRows
+from maxmargin.kernel_matrix.packed import PackedRows
+from maxmargin.kernel_matrix.tiles import EPS32, FLOAT32, FLOAT64, cast, cut, is_sparse, row_width
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.centre import SHIFT_ROWS, Centre, centre_of, mean_of, shifted
-from maxmargin.kernels.compiled import CompiledRows
 from maxmargin.kernels.inner import distinct, inner_products, product, require_finite, squared_norms
-from maxmargin.kernels.packed import PackedRows
 from maxmargin.kernels.parameters import check_gamma, resolve_gamma
-from maxmargin.kernels.tiles import EPS32, FLOAT32, FLOAT64, cast, cut, is_sparse, row_width
 from maxmargin.rounding import UNIT, UNIT32, sum_above
 from maxmargin.typing import Block, Floats, Indices, Matrix
 
@@ -57,7 +57,7 @@ class RBF(Kernel):
     Positive semi-definite. A block costs one matrix product and one exp a value: −γ‖u − v‖² is the product of the rows
     [2γu, −γ‖u‖², 1] and [v, 1, −γ‖v‖²], clipped at 0. Solvers and predictions shift dense data so that most entries are 0
     where that is possible (one-hot columns, counts, pictures), and then a value costs only the entries that are left:
-    `maxmargin.kernels.centre`, `maxmargin.kernels.packed`.
+    `maxmargin.kernel_matrix.centre`, `maxmargin.kernel_matrix.packed`.
 
     Precision: dense rows are first shifted by a common μ near the mean of Z, which the kernel does not see; CSR rows
     cannot be (μ = 0). The exponent then errs by about ε · γ · max‖x − μ‖². Where that exceeds 1e-5 in float32, a tile
@@ -250,7 +250,7 @@ class RBF(Kernel):
         """Return Σ_j weights_j k(x, z_j) of dense rows with few features, by differences."""
         if not _is_compiled() or is_sparse(X) or is_sparse(Z) or not 0 < X.shape[1] <= FEW_FEATURES:
             return None
-        from maxmargin._loops.rbf_sums import rbf_sums
+        from maxmargin._loops.rbf.differences import rbf_sums
 
         out = np.empty(X.shape[0])
         rbf_sums(_plain(X), _plain(Z), _plain(weights), float(self.gamma), out)
@@ -308,7 +308,7 @@ class RBF(Kernel):
     def fill_differences(self, X: Matrix, Z: Matrix, out: Block) -> None:
         """Fill a block by differences of the rows as they came, in float64; O(d) a value."""
         if _is_compiled() and is_sparse(X) and is_sparse(Z):
-            from maxmargin._loops.rbf_sums import rbf_values_csr
+            from maxmargin._loops.rbf.differences import rbf_values_csr
 
             (X, Z), values = (_sorted(side) for side in (X, Z)), np.empty(out.shape)
             rbf_values_csr(X.indptr, X.indices, X.data, Z.indptr, Z.indices, Z.data, float(self.gamma), values)
@@ -317,7 +317,7 @@ class RBF(Kernel):
             return
         X, Z = (np.ascontiguousarray(side.toarray() if is_sparse(side) else side, dtype=FLOAT64) for side in (X, Z))
         if _is_compiled():
-            from maxmargin._loops.rbf_sums import rbf_values
+            from maxmargin._loops.rbf.differences import rbf_values
 
             rbf_values(X, Z, float(self.gamma), out)
         else:
@@ -405,7 +405,7 @@ def _is_compiled() -> bool:
 def _exp(values: Block) -> None:
     """Replace exponents by exp(min(values, 0)), some rows at a time."""
     if _is_compiled():
-        from maxmargin._loops.exponential import exp32, exp64
+        from maxmargin._loops.rbf.exponential import exp32, exp64
 
         compiled = exp32 if values.dtype == FLOAT32 else exp64
         if values.flags.c_contiguous:

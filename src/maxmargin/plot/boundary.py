@@ -6,9 +6,9 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.groups import ABSENT, ON, OUTSIDE
+from maxmargin.core.certificate.groups import ABSENT, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.anatomy import Anatomy, anatomies, strongest
+from maxmargin.estimators.per_sample import Anatomy, anatomies, strongest
 from maxmargin.plot.style import BLUE, GREY, GROUPS, MARKERS, Display, Look, require_matplotlib
 from maxmargin.typing import Floats, Indices
 

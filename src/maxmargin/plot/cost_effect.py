@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.anatomy import anatomies
+from maxmargin.estimators.per_sample import anatomies
 from maxmargin.plot.boundary import DecisionBoundaryDisplay, limits_of
 from maxmargin.plot.style import require_matplotlib
 from maxmargin.typing import Floats

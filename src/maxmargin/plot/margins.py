@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from maxmargin.analysis.margin_histogram import MarginHistogram, margin_histogram
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.anatomy import anatomies
+from maxmargin.estimators.per_sample import anatomies
 from maxmargin.plot.style import BLUE, ORANGE, RED, Display, require_matplotlib
 
 ZONES = (

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any, NamedTuple, Self
 
-from maxmargin.core.groups import ABSENT, INSIDE, ON, OUTSIDE
+from maxmargin.core.certificate.groups import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import MissingExtraError
 
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (

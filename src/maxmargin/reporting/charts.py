@@ -7,9 +7,9 @@ import numpy as np
 
 from maxmargin.analysis.margin_histogram import margin_histogram
 from maxmargin.core import Trace
-from maxmargin.core.groups import INSIDE, ON, OUTSIDE
+from maxmargin.core.certificate.groups import INSIDE, ON, OUTSIDE
 from maxmargin.estimators import LeaveOneOut
-from maxmargin.estimators.anatomy import Anatomy
+from maxmargin.estimators.per_sample import Anatomy
 from maxmargin.reporting.html import Html, figure, number
 from maxmargin.reporting.svg import Chart, legend, together
 from maxmargin.typing import Floats

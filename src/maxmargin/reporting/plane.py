@@ -7,7 +7,7 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from maxmargin.estimators.anatomy import Anatomy, strongest
+from maxmargin.estimators.per_sample import Anatomy, strongest
 from maxmargin.reporting.contour import level_segments, runs
 from maxmargin.reporting.html import Html, figure, number
 from maxmargin.reporting.subject import Subject

@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core import Certificate, Regularization
-from maxmargin.core.groups import INSIDE, ON, OUTSIDE
-from maxmargin.estimators.anatomy import Anatomy
+from maxmargin.core.certificate.groups import INSIDE, ON, OUTSIDE
+from maxmargin.estimators.per_sample import Anatomy
 from maxmargin.reporting.charts import gap_figure, margins_figure
 from maxmargin.reporting.html import Html, Section, element, number, paragraph, section, table
 from maxmargin.reporting.subject import Subject

@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import LeaveOneOut
-from maxmargin.estimators.anatomy import Anatomy, anatomies
+from maxmargin.estimators.per_sample import Anatomy, anatomies
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.typing import Flags, Floats, Indices, Matrix
 

@@ -2,18 +2,18 @@
 
 from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.base import Budget, Clock, Event, Observer, Progress, Solver, solve
-from maxmargin.solvers.constraint_generation import ConstraintGeneration
-from maxmargin.solvers.dual_cd import DualCD
-from maxmargin.solvers.exact_ramp import solve_ramp_exactly
-from maxmargin.solvers.interior_point import InteriorPoint
-from maxmargin.solvers.linear_program import LinearProgram
-from maxmargin.solvers.pegasos import Pegasos
-from maxmargin.solvers.primal_cd import PrimalCD
-from maxmargin.solvers.proximal_newton import ProximalNewton
-from maxmargin.solvers.ramp import RampSolution, solve_ramp
+from maxmargin.solvers.hard_margin.constraint_generation import ConstraintGeneration
+from maxmargin.solvers.interior.interior_point import InteriorPoint
+from maxmargin.solvers.l1.linear_program import LinearProgram
+from maxmargin.solvers.l1.primal_cd import PrimalCD
+from maxmargin.solvers.linear.dual_cd import DualCD
+from maxmargin.solvers.linear.proximal_newton import ProximalNewton
+from maxmargin.solvers.ramp.cccp import RampSolution, solve_ramp
+from maxmargin.solvers.ramp.exact import solve_ramp_exactly
 from maxmargin.solvers.registry import SOLVERS, solver_from_name
-from maxmargin.solvers.smo import SMO
-from maxmargin.solvers.subgradient import Subgradient
+from maxmargin.solvers.smo.smo import SMO
+from maxmargin.solvers.stochastic.pegasos import Pegasos
+from maxmargin.solvers.stochastic.subgradient import Subgradient
 
 __all__ = [
     "Auto",

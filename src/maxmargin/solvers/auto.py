@@ -8,14 +8,14 @@ from maxmargin.core.losses import Hinge
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver
-from maxmargin.solvers.constraint_generation import ConstraintGeneration
-from maxmargin.solvers.dual_cd import DualCD
-from maxmargin.solvers.equations import MOST_FACTORED
-from maxmargin.solvers.interior_point import InteriorPoint
-from maxmargin.solvers.linear_program import LinearProgram
-from maxmargin.solvers.primal_cd import PrimalCD
-from maxmargin.solvers.proximal_newton import ProximalNewton
-from maxmargin.solvers.smo import SMO
+from maxmargin.solvers.hard_margin.constraint_generation import ConstraintGeneration
+from maxmargin.solvers.interior.interior_point import InteriorPoint
+from maxmargin.solvers.l1.linear_program import LinearProgram
+from maxmargin.solvers.l1.primal_cd import PrimalCD
+from maxmargin.solvers.linear.dual_cd import DualCD
+from maxmargin.solvers.linear.normal_equations import MOST_FACTORED
+from maxmargin.solvers.linear.proximal_newton import ProximalNewton
+from maxmargin.solvers.smo.smo import SMO
 
 FEW_SAMPLES = 300
 """Wide data with at most so many samples are solved through their Gram matrix."""

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.candidate import Candidate
-from maxmargin.core.certificate import Certificate, certify
+from maxmargin.core.certificate.certify import Certificate, certify
+from maxmargin.core.certificate.scores import Scores, scores
 from maxmargin.core.losses import SquaredHinge
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
-from maxmargin.core.scores import Scores, scores
 from maxmargin.core.solution import Solution, Status, TracePoint
 from maxmargin.core.workspace import DEFAULT_BYTES, Workspace
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
 from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.pulse import Pulse
+from maxmargin.solvers.stall import Pulse
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
 

@@ -12,11 +12,11 @@ import numpy as np
 import scipy.linalg
 
 from maxmargin.core.candidate import Candidate
-from maxmargin.core.certificate import certify
+from maxmargin.core.certificate.certify import certify
+from maxmargin.core.certificate.scores import scores
 from maxmargin.core.problem import Problem
 from maxmargin.core.products import dense_rows
 from maxmargin.core.reduce import to_candidate
-from maxmargin.core.scores import scores
 from maxmargin.rounding import UNIT
 from maxmargin.typing import Floats, Indices
 

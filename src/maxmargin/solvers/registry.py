@@ -6,15 +6,15 @@ from types import MappingProxyType
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.auto import Auto, with_settings
 from maxmargin.solvers.base import Solver
-from maxmargin.solvers.constraint_generation import ConstraintGeneration
-from maxmargin.solvers.dual_cd import DualCD
-from maxmargin.solvers.interior_point import InteriorPoint
-from maxmargin.solvers.linear_program import LinearProgram
-from maxmargin.solvers.pegasos import Pegasos
-from maxmargin.solvers.primal_cd import PrimalCD
-from maxmargin.solvers.proximal_newton import ProximalNewton
-from maxmargin.solvers.smo import SMO
-from maxmargin.solvers.subgradient import Subgradient
+from maxmargin.solvers.hard_margin.constraint_generation import ConstraintGeneration
+from maxmargin.solvers.interior.interior_point import InteriorPoint
+from maxmargin.solvers.l1.linear_program import LinearProgram
+from maxmargin.solvers.l1.primal_cd import PrimalCD
+from maxmargin.solvers.linear.dual_cd import DualCD
+from maxmargin.solvers.linear.proximal_newton import ProximalNewton
+from maxmargin.solvers.smo.smo import SMO
+from maxmargin.solvers.stochastic.pegasos import Pegasos
+from maxmargin.solvers.stochastic.subgradient import Subgradient
 
 SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
     {

@@ -16,13 +16,13 @@ import numpy as np
 from maxmargin.core import Candidate, Problem, Solution, certify, products
 from maxmargin.core.bias import Interval, best_bias
 from maxmargin.core.bias_bounds import Slope, bias_at_least, bias_at_most, slope_of
+from maxmargin.core.certificate.pairs import constant_of, lengths_of
+from maxmargin.core.certificate.parts import Scale
+from maxmargin.core.certificate.scores import Scores
+from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.core.dual import make_feasible
-from maxmargin.core.pairs import constant_of, lengths_of
-from maxmargin.core.parts import Scale
 from maxmargin.core.reduce import to_candidate
-from maxmargin.core.scores import Scores
-from maxmargin.core.scores import scores as scores_of
-from maxmargin.kernels.tiles import FLOAT64, is_sparse
+from maxmargin.kernel_matrix.tiles import FLOAT64, is_sparse
 from maxmargin.rounding import UNIT, exact_sum, gamma, length_above, raised, sum_above
 from maxmargin.solvers import Budget, solve
 from maxmargin.solvers.base import Observer

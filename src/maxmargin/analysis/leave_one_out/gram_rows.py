@@ -8,8 +8,8 @@ import numpy as np
 
 from maxmargin.analysis.leave_one_out.full import COARSE
 from maxmargin.core import Problem
-from maxmargin.kernels.centre import SHIFT_ROWS
-from maxmargin.kernels.tiles import FLOAT64, TILE_Z, is_sparse, row_width, rows_that_fit
+from maxmargin.kernel_matrix.centre import SHIFT_ROWS
+from maxmargin.kernel_matrix.tiles import FLOAT64, TILE_Z, is_sparse, row_width, rows_that_fit
 from maxmargin.rounding import UNIT
 from maxmargin.threads import together
 from maxmargin.typing import Floats, Indices

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin._loops.leave_one_out_fields import EXHAUSTED, ROUNDS
+from maxmargin._loops.leave_one_out.fields import EXHAUSTED, ROUNDS
 from maxmargin.analysis.leave_one_out.full import Full
 from maxmargin.analysis.leave_one_out.on_equations import OnEquations
 from maxmargin.analysis.leave_one_out.on_gram import OnGram

@@ -52,7 +52,7 @@ class OnEquations(Retrainer):
 
     def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
         """Without equations nothing is known."""
-        from maxmargin._loops.leave_one_out_look import look_each
+        from maxmargin._loops.leave_one_out.look import look_each
 
         full, problem, movers = self.full, self.full.problem, self.tableau.samples
         bounds = open_bounds(len(samples))

@@ -11,7 +11,7 @@ from maxmargin.analysis.leave_one_out.gram_rows import fill_gram_rows
 from maxmargin.analysis.leave_one_out.retrain import Goal, Retrainer, is_soft_hinge, open_bounds, rules
 from maxmargin.analysis.leave_one_out.tableau import Tableau, may_move
 from maxmargin.rounding import UNIT, gamma
-from maxmargin.solvers.working_kernel import padded
+from maxmargin.solvers.smo.working_kernel import padded
 from maxmargin.typing import Floats, Indices
 
 MAY_MOVE = 0.5
@@ -67,7 +67,7 @@ class OnGram(Retrainer):
 
     def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
         """All in one compiled call, from where a Newton step on the face leads."""
-        from maxmargin._loops.leave_one_out_gram import retrain_gram
+        from maxmargin._loops.leave_one_out.gram import retrain_gram
 
         bounds = open_bounds(len(samples))
         settings = rules(goal, self.full, rounds=MAX_ROUNDS, steps=ROUND_STEPS)

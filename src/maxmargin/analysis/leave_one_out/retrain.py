@@ -17,15 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin._loops.leave_one_out_fields import N_BOUNDS, ROUNDS
+from maxmargin._loops.leave_one_out.fields import N_BOUNDS, ROUNDS
 from maxmargin.analysis.leave_one_out.full import Full
 from maxmargin.analysis.leave_one_out.tableau import Tableau
 from maxmargin.core import Candidate, Hinge, Problem, Status
 from maxmargin.core.dual import make_feasible
 from maxmargin.rounding import UNIT, exact_sum, length_above, raised
 from maxmargin.solvers import Auto, Budget, solve
-from maxmargin.solvers.dual_cd import CHUNK_ROWS, CHUNK_VALUES, MULTIPLIER
-from maxmargin.solvers.rows import Rows
+from maxmargin.solvers.linear.dual_cd import CHUNK_ROWS, CHUNK_VALUES, MULTIPLIER
+from maxmargin.solvers.linear.rows import Rows
 from maxmargin.typing import Floats, Indices
 
 CURVATURE = 1e-12
@@ -95,7 +95,7 @@ class OnRows(Retrainer):
 
     def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
         """All in one compiled call."""
-        from maxmargin._loops.leave_one_out_rows import retrain_rows
+        from maxmargin._loops.leave_one_out.rows import retrain_rows
 
         full, problem = self.full, self.full.problem
         bounds = open_bounds(len(samples))

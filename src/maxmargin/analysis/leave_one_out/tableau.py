@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from maxmargin._loops.leave_one_out_fields import HIGH, INSIDE, LOW
+from maxmargin._loops.leave_one_out.fields import HIGH, INSIDE, LOW
 from maxmargin.analysis.leave_one_out.full import Full
 from maxmargin.threads import together
 from maxmargin.typing import Floats, Indices
@@ -150,7 +150,7 @@ class Tableau:
         return out
 
     def _pivot(self, jobs: Indices) -> Floats:
-        from maxmargin._loops.pivoting import leave_out_each
+        from maxmargin._loops.leave_one_out.pivoting import leave_out_each
 
         found = np.empty((len(jobs), len(self._Q)))
         leave_out_each(

@@ -1,0 +1,168 @@
+"""What the duality gap tells of a left-out sample, compiled: the optimum lies within √G of w(β), and so
+
+    F*(x_i) ∈ f_i ± √(G k_ii) + [b]
+
+with b between the means of the argmin's ends at the two extremes of the scores. Where the bias is free and Σβ = e does not quite
+vanish, G = Σ_j r_j + max_{b' ∈ B} (b' − b) e is the gap of the problem with b ∈ B, a bracket that holds b*: the same optimum.
+
+Each score comes with a bound of its error: r_j is taken at the worst slack within it, and sums are raised by what they may have
+lost. So the ends hold for the exact optimum of the stored numbers, whatever rounding did. No sum here is reordered.
+"""
+
+import numpy as np
+
+from maxmargin._loops.compensated import two_sum
+from maxmargin._loops.jit import loop, loop_as_written
+from maxmargin._loops.leave_one_out.fields import (
+    AT_SIGN,
+    EXHAUSTED,
+    GAP,
+    LEAST_SLOPE,
+    LOWER,
+    MOST_SLOPE,
+    UPPER,
+    WIDTH,
+)
+from maxmargin._loops.quantiles import bias_ends
+
+UNIT = 2.0**-53
+"""The unit roundoff of float64."""
+
+TINY = 1e-300
+"""More than what thousands of products lose where they underflow, and less than any cost."""
+
+TOUCH = 1e-9
+"""A slack of so little counts as none."""
+
+
+@loop
+def is_enough(bounds, rules):
+    """Whether the interval tells what was asked, or more rounds would not tell more."""
+    is_signed = rules[AT_SIGN] > 0.0 and (bounds[LOWER] > 0.0 or bounds[UPPER] < 0.0)
+    return is_signed or bounds[UPPER] - bounds[LOWER] <= rules[WIDTH] or bounds[EXHAUSTED] > 0.0
+
+
+@loop_as_written
+def sum_of(beta):
+    """(Σβ, a bound of its error), in twice the working precision."""
+    high, low, size, count = 0.0, 0.0, 0.0, 0
+    for j in range(beta.shape[0]):
+        if beta[j] != 0.0:
+            high, e = two_sum(high, beta[j])
+            low += e
+            size += abs(beta[j])
+            count += 1
+    return high + low, 2.0 * UNIT * abs(high + low) + (count * UNIT) * (count * UNIT) * 2.0 * size
+
+
+@loop_as_written
+def conclude(kinks, reaches, y, cost, weights, beta, lengths, is_free, i, bracket, rules, bounds, values, masses):
+    """Sum the gap at the present β and tighten `bounds` and the bias's `bracket` with it; returns the bias.
+
+    kinks, reaches : y − f, and bounds of their errors, which are overwritten with how far the optimum's may be.
+    weights : the costs as the slope in b is summed (`core.bias_bounds`).
+    """
+    n = y.shape[0]
+    b, total, everything, gap = 0.0, 0.0, 0.0, 0.0
+    if is_free:
+        for j in range(n):
+            if j != i:
+                total += weights[j] if y[j] > 0.0 else 0.0
+                everything += weights[j]
+        most = rules[MOST_SLOPE]
+        lower, upper = bias_ends(
+            kinks, reaches, 0.0, weights, i, total - most, total + most, bracket[0], bracket[1], values, masses
+        )
+        b = min(max(lower + 0.5 * (upper - lower), bracket[0]), bracket[1])
+        excess, slip = sum_of(beta)
+        gap = max((bracket[0] - b) * excess, (bracket[1] - b) * excess) + slip * (bracket[1] - bracket[0])
+    plain = gap
+    for j in range(n):
+        if j != i and cost[j] > 0.0:
+            m, a = y[j] * (kinks[j] - b), beta[j] * y[j]
+            e = reaches[j] + 2.0 * UNIT * abs(m)
+            gap += (cost[j] - a) * max(m + e, 0.0) + a * max(e - m, 0.0)
+            plain += (cost[j] - a) * max(m, 0.0) + a * max(-m, 0.0)
+    gap = gap * (1.0 + 2.0 * (n + 16) * UNIT) + TINY
+    radius = np.sqrt(gap) * (1.0 + 4.0 * UNIT)
+    for j in range(n):
+        reaches[j] = (radius * lengths[j] + reaches[j]) * (1.0 + 8.0 * UNIT) + 4.0 * UNIT * abs(kinks[j])
+    low, high = 0.0, 0.0
+    if is_free:
+        least = rules[LEAST_SLOPE]
+        after = min(
+            total + least, everything * (1.0 - 4.0 * (n + 4) * UNIT)
+        )  # the last kink, where all weigh too little
+        first = bias_ends(kinks, reaches, -1.0, weights, i, total - most, after, bracket[0], bracket[1], values, masses)
+        before = max(total - least, TINY)  # the first kink, where one is flat
+        last = bias_ends(kinks, reaches, 1.0, weights, i, before, total + most, bracket[0], bracket[1], values, masses)
+        low, high = 0.5 * (first[0] + first[1]), 0.5 * (last[0] + last[1])
+        bracket[0], bracket[1] = max(bracket[0], first[0]), min(bracket[1], last[1])
+    f, reach = y[i] - kinks[i], reaches[i]
+    slip = 8.0 * UNIT * (1.0 + abs(f) + reach + abs(low) + abs(high))
+    bounds[LOWER] = max(bounds[LOWER], f - reach + low - slip)
+    bounds[UPPER] = min(bounds[UPPER], f + reach + high + slip)
+    bounds[GAP] = gap
+    bounds[EXHAUSTED] = 1.0 if gap >= 2.0 * plain else 0.0
+    return b
+
+
+@loop_as_written
+def look(g, error, lengths, drift, floor, y, cost, weights, beta, is_free, i, bracket, rules, bounds, scratch):
+    """The same from g = f − y, which errs by error + drift · length + floor; scratch : four arrays."""
+    kinks, reaches = scratch[0], scratch[1]
+    for j in range(g.shape[0]):
+        kinks[j] = -g[j]
+        reaches[j] = (error[j] + drift * lengths[j] + floor) * (1.0 + 8.0 * UNIT) + 4.0 * UNIT * abs(g[j])
+    return conclude(
+        kinks, reaches, y, cost, weights, beta, lengths, is_free, i, bracket, rules, bounds, scratch[2], scratch[3]
+    )
+
+
+@loop
+def mark_violations(g, b, y, cost, beta, i, out):
+    """Mark the samples that the margin says should leave their bound."""
+    for j in range(y.shape[0]):
+        m = -y[j] * (g[j] + b)
+        alpha = beta[j] * y[j]
+        if j != i and ((alpha <= 0.0 and m > TOUCH and cost[j] > 0.0) or (alpha >= cost[j] and m < -TOUCH)):
+            out[j] = True
+
+
+@loop
+def look_each(
+    g,
+    error,
+    drifts,
+    y,
+    cost,
+    weights,
+    beta0,
+    movers,
+    values_of_movers,
+    lengths,
+    is_free,
+    jobs,
+    brackets,
+    rules,
+    is_beyond,
+    bounds,
+):
+    """Look at each job once: g[at] = f − y where `movers` have their values and the others β₀; fills `bounds`.
+
+    error, drifts : g[at, j] errs by error_j + drifts[at] · length_j.
+    is_beyond : marks whoever should have moved in a job that remains open.
+    """
+    n = y.shape[0]
+    beta, scratch = np.empty(n), np.empty((4, n))
+    for at in range(jobs.shape[0]):
+        beta[:] = beta0
+        for k in range(movers.shape[0]):
+            beta[movers[k]] = values_of_movers[at, k]
+        beta[jobs[at]] = 0.0
+        b = look(
+            g[at], error, lengths, drifts[at], 0.0, y, cost, weights, beta, is_free, jobs[at], brackets[at], rules, bounds[at],
+            scratch,
+        )  # fmt: skip
+        if not is_enough(bounds[at], rules):
+            mark_violations(g[at], b, y, cost, beta, jobs[at], is_beyond)

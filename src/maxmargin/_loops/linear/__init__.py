@@ -1,0 +1,1 @@
+"""Loops over rows, for linear solvers."""

@@ -1,0 +1,1 @@
+"""RBF values and their sums."""

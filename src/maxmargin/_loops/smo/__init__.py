@@ -1,0 +1,1 @@
+"""Loops of sequential minimal optimisation."""

@@ -1,0 +1,250 @@
+"""Sequential minimal optimisation inside a working set, compiled.
+
+    min_β  ½ βᵀKβ + hᵀβ    s.t.  lo ≤ β ≤ hi   and, in `pair_steps`, Σβ stays what it is
+
+K is the small block of the working set; g = Kβ + h is kept up to date in the precision of K, β in float64. The pair comes
+from the second-order rule (WSS 2 of Fan, Chen & Lin, JMLR 2005): i with the largest −g_i among those that may rise, then j
+with the largest gain among those that may fall. Two vectorised passes over the working set for each step: masks are
+numbers that are added (0, or −BIG where a bound forbids the move), and the best entry is looked for chunk by chunk, so that no
+branch depends on the data; only in the best chunk each is looked at by itself. Arrays are padded to whole chunks with
+entries that may move nowhere.
+
+Rows of K are there from the start (slot[i] says where), or are filled when they are first needed: `fill_row`.
+"""
+
+from maxmargin._loops.jit import larger, loop, loop_without_nan
+from maxmargin._loops.rbf.exponential import exponential
+
+CHUNK = 64
+"""Entries whose largest is found without looking at the others; K's size is a multiple of it."""
+
+# What a run reports, by position in `report`: the first and the last violation, the steps made, the rows of K in use (which the
+# caller sets, too), and 1 where it ended for want of room for another row.
+FIRST, LAST, STEPS, USED, IS_FULL, N_FIELDS = 0, 1, 2, 3, 4, 5
+
+
+@loop
+def fill_row(T, squares, i, constant, extra, out):
+    """The i-th row of an RBF kernel: out_k = exp(⟨u_i, u_k⟩ − s_i − s_k) + constant, and `extra` more for k = i.
+
+    T : the u as columns; four features at a time, as many as a multiple of 4. s = ½‖u‖². O(d) a value.
+    """
+    size = out.shape[0]
+    for k in range(size):
+        out[k] = -squares[i] - squares[k]
+    for f in range(0, T.shape[0], 4):
+        row0, row1, row2, row3 = T[f], T[f + 1], T[f + 2], T[f + 3]
+        u0, u1, u2, u3 = row0[i], row1[i], row2[i], row3[i]
+        for k in range(size):
+            out[k] += u0 * row0[k] + u1 * row1[k] + u2 * row2[k] + u3 * row3[k]
+    exponential(out.reshape(1, size))
+    for k in range(size):
+        out[k] += constant
+    out[i] += extra
+
+
+@loop
+def has_row(i, K, slot, T, squares, delta, constant, report):
+    """Whether row i of K is there, or could be put there now."""
+    if slot[i] < 0:
+        used = int(report[USED])
+        if used == K.shape[0]:
+            report[IS_FULL] = 1
+            return False
+        fill_row(T, squares, i, constant, delta[i], K[used])
+        slot[i] = used
+        report[USED] = used + 1
+    return True
+
+
+@loop_without_nan
+def advance(g, step, Ki, Kj, rise):
+    """g += step (Ki − Kj); the largest rise − g, and where it stands. Arrays as rows of CHUNK entries."""
+    lowest = rise.dtype.type(-1e30)
+    highest, at = lowest, 0
+    for c in range(g.shape[0]):
+        top = lowest
+        for k in range(CHUNK):
+            new = g[c, k] + step * (Ki[c, k] - Kj[c, k])
+            g[c, k] = new
+            top = larger(top, rise[c, k] - new)
+        if top > highest:
+            highest, at = top, c
+    place, top = 0, lowest
+    for k in range(CHUNK):
+        value = rise[at, k] - g[at, k]
+        if value > top:
+            place, top = k, value
+    return highest, CHUNK * at + place
+
+
+@loop_without_nan
+def partner(g, highest, own, Ki, diagonal, fall, least):
+    """The largest gain of a pair with the entry that rises, the largest violation, and whose fall gains most."""
+    zero, two, tiny = fall.dtype.type(0.0), fall.dtype.type(2.0), fall.dtype.type(1e-30)
+    best, widest, at = zero, zero, 0
+    for c in range(g.shape[0]):
+        top, apart = zero, zero
+        for k in range(CHUNK):
+            wide = larger(highest + g[c, k] + fall[c, k], zero)
+            span = own + diagonal[c, k]
+            top = larger(top, wide * wide / larger(span - two * Ki[c, k], least * span + tiny))
+            apart = larger(apart, wide)
+        widest = larger(widest, apart)
+        if top > best:
+            best, at = top, c
+    place, top = 0, zero
+    for k in range(CHUNK):
+        wide = larger(highest + g[at, k] + fall[at, k], zero)
+        span = own + diagonal[at, k]
+        gain = wide * wide / larger(span - two * Ki[at, k], least * span + tiny)
+        if gain > top:
+            place, top = k, gain
+    return best, widest, CHUNK * at + place
+
+
+@loop_without_nan
+def advance_alone(g, step, Ki, rise, fall, diagonal, least):
+    """g += step Ki; the largest gain of one entry's move, the largest violation, and whose move gains most."""
+    zero = fall.dtype.type(0.0)
+    best, widest, at = zero, zero, 0
+    for c in range(g.shape[0]):
+        top, apart = zero, zero
+        for k in range(CHUNK):
+            new = g[c, k] + step * Ki[c, k]
+            g[c, k] = new
+            wide = larger(larger(rise[c, k] - new, fall[c, k] + new), zero)
+            top = larger(top, wide * wide / larger(diagonal[c, k], least))
+            apart = larger(apart, wide)
+        widest = larger(widest, apart)
+        if top > best:
+            best, at = top, c
+    place, top = 0, zero
+    for k in range(CHUNK):
+        wide = larger(larger(rise[at, k] - g[at, k], fall[at, k] + g[at, k]), zero)
+        gain = wide * wide / larger(diagonal[at, k], least)
+        if gain > top:
+            place, top = k, gain
+    return best, widest, CHUNK * at + place
+
+
+@loop_without_nan
+def pair_steps(
+    K,
+    slot,
+    T,
+    squares,
+    delta,
+    constant,
+    diagonal,
+    g,
+    beta,
+    lo,
+    hi,
+    rise,
+    fall,
+    floor,
+    share,
+    goal,
+    max_steps,
+    report,
+):
+    """Move pairs until the violation is ≤ max(share · the first one, goal); changes g and beta in place.
+
+    rise[k], fall[k] : 0 where β_k may still grow, or shrink; −BIG where not. Kept up to date here.
+    floor : the least curvature of a pair, as a share of its two diagonal entries (what rounding leaves of twins).
+    slot, T, squares, delta, constant : where the rows of K are (−1: nowhere yet), and how one is filled.
+    O(size of K) a step, at most max_steps of them.
+    """
+    big, zero, tiny = rise.dtype.type(1e30), rise.dtype.type(0.0), rise.dtype.type(1e-30)
+    two, least = rise.dtype.type(2.0), rise.dtype.type(floor)
+    shape = (g.shape[0] // CHUNK, CHUNK)
+    chunks = K.reshape((K.shape[0], *shape))
+    g_, rise_, fall_, diagonal_ = g.reshape(shape), rise.reshape(shape), fall.reshape(shape), diagonal.reshape(shape)
+    step, steps, stop = zero, 0, -1.0
+    at_i = at_j = 0
+    while True:
+        highest, i = advance(g_, step, chunks[at_i], chunks[at_j], rise_)
+        step = zero
+        if not has_row(i, K, slot, T, squares, delta, constant, report):
+            break
+        at_i = slot[i]
+        best, widest, j = partner(g_, highest, diagonal[i], chunks[at_i], diagonal_, fall_, least)
+        if stop < 0.0:
+            report[FIRST] = widest
+            stop = max(share * widest, goal)
+        report[LAST] = widest
+        if widest <= stop or best <= zero or steps >= max_steps:
+            break
+        if not has_row(j, K, slot, T, squares, delta, constant, report):
+            break
+        at_j = slot[j]
+        span = diagonal[i] + diagonal[j]
+        curvature = max(span - two * K[at_i, j], least * span + tiny)
+        move = min(float(highest + g[j]) / float(curvature), hi[i] - beta[i], beta[j] - lo[j])
+        beta[i] = beta[i] + move if move < hi[i] - beta[i] else hi[i]
+        beta[j] = beta[j] - move if move < beta[j] - lo[j] else lo[j]
+        rise[i], fall[i] = zero if beta[i] < hi[i] else -big, zero if beta[i] > lo[i] else -big
+        rise[j], fall[j] = zero if beta[j] < hi[j] else -big, zero if beta[j] > lo[j] else -big
+        step = rise.dtype.type(move)
+        steps += 1
+    report[STEPS] = steps
+
+
+@loop_without_nan
+def single_steps(
+    K,
+    slot,
+    T,
+    squares,
+    delta,
+    constant,
+    diagonal,
+    g,
+    beta,
+    lo,
+    hi,
+    rise,
+    fall,
+    floor,
+    share,
+    goal,
+    max_steps,
+    report,
+):
+    """The same without the condition on Σβ: one β at a time, the one whose move gains most."""
+    big, zero = rise.dtype.type(1e30), rise.dtype.type(0.0)
+    shape = (g.shape[0] // CHUNK, CHUNK)
+    chunks = K.reshape((K.shape[0], *shape))
+    g_, rise_, fall_, diagonal_ = g.reshape(shape), rise.reshape(shape), fall.reshape(shape), diagonal.reshape(shape)
+    least = rise.dtype.type(floor) * diagonal.max() + rise.dtype.type(1e-30)
+    step, steps, stop = zero, 0, -1.0
+    at = 0
+    while True:
+        best, widest, i = advance_alone(g_, step, chunks[at], rise_, fall_, diagonal_, least)
+        if stop < 0.0:
+            report[FIRST] = widest
+            stop = max(share * widest, goal)
+        report[LAST] = widest
+        if widest <= stop or best <= zero or steps >= max_steps:
+            break
+        if not has_row(i, K, slot, T, squares, delta, constant, report):
+            break
+        at = slot[i]
+        old = beta[i]
+        beta[i] = min(max(old - float(g[i]) / float(max(diagonal[i], least)), lo[i]), hi[i])
+        rise[i], fall[i] = zero if beta[i] < hi[i] else -big, zero if beta[i] > lo[i] else -big
+        step = rise.dtype.type(beta[i] - old)
+        steps += 1
+    report[STEPS] = steps
+
+
+@loop
+def add_rows(rows, slots, weights, out, start, stop):
+    """out[start:stop] += Σ_r weights[r] · rows[slots[r], start:stop], tile by tile, in float64."""
+    for c in range(start, stop, 2048):
+        end = min(c + 2048, stop)
+        for r in range(slots.shape[0]):
+            row, weight = rows[slots[r]], weights[r]
+            for k in range(c, end):
+                out[k] += weight * row[k]

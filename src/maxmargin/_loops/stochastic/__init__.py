@@ -1,0 +1,1 @@
+"""Loops that visit one sample after another."""

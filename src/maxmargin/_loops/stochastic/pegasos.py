@@ -1,0 +1,221 @@
+"""Stochastic subgradient steps over rows, compiled.
+
+    min_w  (λ/2)‖w‖² + mean_j weight_j max(0, 1 − y_j⟨w, x̃_j⟩)
+
+x̃_j is x_j with a constant feature s behind it (s = 0: none). Before step t the iterate is w = scale · v / (λτ), with τ = t for
+SGD (Shalev-Shwartz & Ben-David, section 15.5) and τ = t − 1 for Pegasos; at τ = 0 it is 0. A step looks at a batch of visits and
+adds their violations to v: O(non-zeros of its rows). So does the sum of the iterates,
+
+    Σ_t m_t v_t = M v − u,    m_t = scale / (λτ),    M = Σ_t m_t,    u = Σ_t M_t (v_{t+1} − v_t)
+
+which is never formed while stepping (Xu, "Towards optimal one pass large scale learning", 2011).
+"""
+
+import numpy as np
+
+from maxmargin._loops.jit import loop
+from maxmargin._loops.linear.csr import dot_csr
+
+# The numbers that a run carries along, by position: steps made, M, Σ of the losses met, scale, ‖v‖².
+T, MASS, LOSS, SCALE, SQUARE = 0, 1, 2, 3, 4
+
+NEVER = np.finfo(np.float64).tiny
+"""The threshold at w = 0: every sample violates its margin there."""
+
+FINE = 1e-3
+"""A scale below this costs the sums their digits: the steps end early, for the scale to be multiplied into v."""
+
+
+@loop
+def threshold_of(lam, tau):
+    """λτ, which y⟨v, x̃⟩ · scale has to reach."""
+    return lam * tau if tau > 0 else NEVER
+
+
+@loop
+def sign(value):
+    """±1."""
+    return 1.0 if value > 0.0 else -1.0
+
+
+@loop
+def shrink(lam, tau, radius, square, scale):
+    """The scale that keeps w = scale · v / (λτ) in the ball of that radius, given ‖v‖²."""
+    length, limit = np.sqrt(max(square, 0.0)) * scale, radius * threshold_of(lam, tau)
+    return scale * limit / length if length > limit else scale
+
+
+@loop
+def add_csr(indices, data, begin, end, g, later, v, u):
+    """v += g x and, unless that is nothing, u += later · x for one row."""
+    begin, end = np.uint64(begin), np.uint64(end)
+    if later == 0.0:
+        for k in range(begin, end):
+            v[indices[k]] += g * data[k]
+    else:
+        for k in range(begin, end):
+            at = indices[k]
+            v[at] += g * data[k]
+            u[at] += later * data[k]
+
+
+@loop
+def growth_csr(indices, data, begin, end, g, v):
+    """‖v + g x‖² − ‖v‖² for one row."""
+    total = 0.0
+    for k in range(begin, end):
+        add = g * data[k]
+        total += add * (2.0 * v[indices[k]] + add)
+    return total
+
+
+@loop
+def steps_csr(
+    indptr, indices, data, signed, s, visits, batch, lam, offset, radius, averages, v, u, numbers, counts, flags
+):
+    """Step through the visits (row numbers of a CSR matrix), a batch at a time, and say how many were made.
+
+    Without `averages` M and u stay as they are. `signed` holds y_j weight_j, `counts` the draws and the violations of each
+    sample; `flags` has room for a batch.
+    """
+    last = v.shape[0] - 1
+    t, mass, loss, scale, square = numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE]
+    start = 0
+    while start < visits.shape[0] and scale >= FINE:
+        size = min(batch, visits.shape[0] - start)
+        threshold = threshold_of(lam, t + 1 + offset)
+        if averages and threshold > NEVER:
+            mass += scale / threshold
+        for i in range(size):
+            j = visits[start + i]
+            z = sign(signed[j]) * scale * (dot_csr(indices, data, v, indptr[j], indptr[j + 1]) + s * v[last])
+            flags[i] = z < threshold
+            counts[j, 0] += 1
+            if flags[i]:
+                counts[j, 1] += 1
+                loss += abs(signed[j]) * (1.0 - z / threshold)
+        for i in range(size):
+            if flags[i]:
+                j = visits[start + i]
+                g = signed[j] / (size * scale)
+                if radius < np.inf:
+                    square += growth_csr(indices, data, indptr[j], indptr[j + 1], g, v)
+                    square += g * s * (2.0 * v[last] + g * s)
+                add_csr(indices, data, indptr[j], indptr[j + 1], g, mass * g, v, u)
+                v[last] += g * s
+                u[last] += mass * g * s
+        t += 1
+        start += size
+        if radius < np.inf:
+            scale = shrink(lam, t + 1 + offset, radius, square, scale)
+    numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE] = t, mass, loss, scale, square
+    return start
+
+
+@loop
+def steps_dense(X, signed, s, visits, batch, lam, offset, radius, averages, v, u, numbers, counts, flags):
+    """The same for the rows of a dense matrix."""
+    last = v.shape[0] - 1
+    t, mass, loss, scale, square = numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE]
+    start = 0
+    while start < visits.shape[0] and scale >= FINE:
+        size = min(batch, visits.shape[0] - start)
+        threshold = threshold_of(lam, t + 1 + offset)
+        if averages and threshold > NEVER:
+            mass += scale / threshold
+        for i in range(size):
+            j = visits[start + i]
+            score = s * v[last]
+            for k in range(last):
+                score += v[k] * X[j, k]
+            z = sign(signed[j]) * scale * score
+            flags[i] = z < threshold
+            counts[j, 0] += 1
+            if flags[i]:
+                counts[j, 1] += 1
+                loss += abs(signed[j]) * (1.0 - z / threshold)
+        for i in range(size):
+            if flags[i]:
+                j = visits[start + i]
+                g = signed[j] / (size * scale)
+                later = mass * g
+                if radius < np.inf:
+                    for k in range(last):
+                        square += g * X[j, k] * (2.0 * v[k] + g * X[j, k])
+                    square += g * s * (2.0 * v[last] + g * s)
+                for k in range(last):
+                    v[k] += g * X[j, k]
+                if later != 0.0:
+                    for k in range(last):
+                        u[k] += later * X[j, k]
+                v[last] += g * s
+                u[last] += later * s
+        t += 1
+        start += size
+        if radius < np.inf:
+            scale = shrink(lam, t + 1 + offset, radius, square, scale)
+    numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE] = t, mass, loss, scale, square
+    return start
+
+
+@loop
+def steps_gram(
+    G, signed, visits, begin, end, scores, batch, lam, offset, radius, averages, v, u, numbers, counts, flags
+):
+    """The same with a kernel, for visits begin … end − 1; where the next one would be is returned.
+
+    v and u hold coefficients of the samples, `scores` ⟨v, φ̃⟩ of all visits, later ones included, and G their Gram matrix.
+    """
+    t, mass, loss, scale, square = numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE]
+    start = begin
+    while start < end and scale >= FINE:
+        size = min(batch, end - start)
+        threshold = threshold_of(lam, t + 1 + offset)
+        if averages and threshold > NEVER:
+            mass += scale / threshold
+        for i in range(size):
+            j = visits[start + i]
+            z = sign(signed[j]) * scale * scores[start + i]
+            flags[i] = z < threshold
+            counts[j, 0] += 1
+            if flags[i]:
+                counts[j, 1] += 1
+                loss += abs(signed[j]) * (1.0 - z / threshold)
+        for i in range(size):
+            if flags[i]:
+                at = start + i
+                j = visits[at]
+                g = signed[j] / (size * scale)
+                square += g * (2.0 * scores[at] + g * G[at, at])
+                v[j] += g
+                u[j] += mass * g
+                for k in range(visits.shape[0]):
+                    scores[k] += g * G[at, k]
+        t += 1
+        start += size
+        if radius < np.inf:
+            scale = shrink(lam, t + 1 + offset, radius, square, scale)
+    numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE] = t, mass, loss, scale, square
+    return start
+
+
+@loop
+def draw_with_replacement(samples, seed, out):
+    """Fill `out` with samples drawn uniformly, each draw by itself (xorshift64; the state is seed[0])."""
+    state = seed[0]
+    for i in range(out.shape[0]):
+        state ^= state << np.uint64(13)
+        state ^= state >> np.uint64(7)
+        state ^= state << np.uint64(17)
+        out[i] = samples[np.int64(state % np.uint64(samples.shape[0]))]
+    seed[0] = state
+
+
+@loop
+def shares_since(before, now, out):
+    """The second count over the first of each row, of what came after `before`; of all where nothing came; 0 without any."""
+    for j in range(out.shape[0]):
+        draws, hits = now[j, 0] - before[j, 0], now[j, 1] - before[j, 1]
+        if draws == 0:
+            draws, hits = now[j, 0], now[j, 1]
+        out[j] = hits / max(draws, 1)

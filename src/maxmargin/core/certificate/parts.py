@@ -1,0 +1,243 @@
+"""What samples add to a certificate. Parts add up: one machine has one, many machines have one each.
+
+Each number is a bound, for slacks m_j that are known within an error: the residual r_j is convex in m_j, and the loss grows with
+it.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.certificate.groups import Groups, count_groups
+from maxmargin.core.losses import Loss
+from maxmargin.rounding import UNIT, gamma, raised
+from maxmargin.typing import Floats, Indices
+
+TINY = float(np.finfo(np.float64).tiny)
+"""What one product loses at most where it underflows, and some more."""
+
+BLOCK_SAMPLES = 8192
+"""Samples that are judged at a time: 64 kB an array."""
+
+WORTH_TAKING = 1e-3
+"""Share of the largest α of a class that a sample to take from has at least: far more than rounding can ask for."""
+
+Lengths = Callable[[Indices], Floats]
+"""Upper bounds of ‖φ(x_j)‖ for some samples."""
+
+
+class Samples(NamedTuple):
+    """What some samples are judged by: slacks with a bound of their errors, α in its box, costs > 0, labels."""
+
+    slack: Floats
+    error: Floats
+    alpha: Floats
+    cost: Floats
+    y: Floats
+
+
+class Scale(NamedTuple):
+    """Bounds of 1/min_j y_jF_j, the factor of (w, b) for a hard margin; 1 for a soft one, +∞ where a sample may be wrong."""
+
+    least: float = 1.0
+    most: float = 1.0
+
+    @classmethod
+    def of(cls, slack: Floats, error: Floats) -> "Scale":
+        """The factor that makes the closest sample's margin 1."""
+        z = 1.0 - slack
+        reach = error + 2.0 * UNIT * np.abs(z)
+        low, high = float((z - reach).min()), float((z + reach).min())
+        return cls((1.0 - 8.0 * UNIT) / high, (1.0 + 8.0 * UNIT) / low) if low > 0 else cls(math.inf, math.inf)
+
+
+class Spare(NamedTuple):
+    """A sample that can give up some α: moving s of it costs |s|(slack + length · ‖w − w(β)‖) + ½s²(length² + diagonal)."""
+
+    alpha: float
+    slack: float
+    length: float
+    diagonal: float
+
+
+NO_SPARE = Spare(0.0, math.inf, math.inf, math.inf)
+"""For a class without any α, or a bias that is not free."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The sums over some samples; parts are added with `+`.
+
+    Attributes
+    ----------
+    count : int
+        Samples.
+    residual, plain : float
+        Σ r_j from above, and as the formulas gave it.
+    loss, loss_below, gain : float
+        Σ c_j ℓ from above and from below; Σ (α_j − c_j ℓ*(α_j)) from below.
+    high, low, low_error : float
+        Σβ = high + low, where low errs by at most so much: parts of a balanced sum may be large.
+    spare : pair of Spare
+        A sample of the positive and one of the negative class to take from.
+    closest : float
+        min y_jF_j, from below.
+    violation, groups
+        As in `Certificate`.
+    """
+
+    count: int
+    residual: float
+    plain: float
+    loss: float
+    loss_below: float
+    gain: float
+    high: float
+    low: float
+    low_error: float
+    spare: tuple[Spare, Spare]
+    closest: float
+    violation: float
+    groups: Groups
+
+    @classmethod
+    def of(cls, loss: Loss, samples: Samples, scale: Scale | None = None, lengths: Lengths | None = None) -> "Part":
+        """Judge some samples. `scale` makes it a hard margin; `lengths` are needed where the bias is free."""
+        n = len(samples.slack)
+        sums, violation, closest = np.zeros(6), 0.0, math.inf
+        step = BLOCK_SAMPLES if scale is None else max(n, 1)  # a hard margin measures each α by the largest
+        for start in range(0, n, step):
+            some = Samples(*(array[start : start + step] for array in samples))
+            with np.errstate(invalid="ignore", over="ignore"):
+                sums += _soft_sums(loss, some) if scale is None else _hard_sums(some, scale)
+                closest = float(np.minimum(closest, (1.0 - some.slack - some.error).min()))
+                m = some.slack if scale is None else np.minimum(1.0 - (1.0 - some.slack) * scale.most, 0.0)
+                violation = float(np.maximum(violation, loss.kkt_violation(m, some.alpha, some.cost).max()))
+        residual, plain, losses, below, gain, penalty = sums.tolist()
+        high, low, low_error = _signed_sum(samples, gain)
+        lost = n * TINY if _may_underflow(samples) else 0.0
+        has_penalty = bool(samples.alpha.any() and loss.dual_diagonal(samples.cost).any())
+        return cls(
+            count=n,
+            residual=raised(residual, n) + lost,
+            plain=plain,
+            loss=raised(losses, n) + lost,
+            loss_below=below * (1.0 - gamma(n + 4)),
+            gain=gain * (1.0 - gamma(n + 4)) - raised(penalty, n) - (n * TINY if has_penalty else 0.0),
+            high=high,
+            low=low,
+            low_error=low_error,
+            spare=(NO_SPARE, NO_SPARE) if lengths is None else _spare(loss, samples, lengths),
+            closest=closest - 4.0 * UNIT * (1.0 + abs(closest)) if n else math.inf,
+            violation=violation if scale is None or math.isfinite(scale.most) else math.inf,
+            groups=count_groups(loss, samples.cost, samples.alpha),
+        )
+
+    def __add__(self, other: "Part") -> "Part":
+        up, down = 1.0 + 4.0 * UNIT, 1.0 - 4.0 * UNIT
+        gain, high = self.gain + other.gain, self.high + other.high
+        of_other = high - self.high
+        lost = (self.high - (high - of_other)) + (other.high - of_other)  # Knuth's two-sum: high + lost is exact
+        low = self.low + other.low + lost
+        size = abs(self.low) + abs(other.low) + abs(lost)
+        positive, negative = (max(pair, key=_preference) for pair in zip(self.spare, other.spare, strict=True))
+        return Part(
+            self.count + other.count,
+            (self.residual + other.residual) * up,
+            self.plain + other.plain,
+            (self.loss + other.loss) * up,
+            (self.loss_below + other.loss_below) * down,
+            gain - 4.0 * UNIT * abs(gain),
+            high,
+            low,
+            raised(self.low_error + other.low_error + 2.0 * UNIT * size),
+            (positive, negative),
+            float(np.minimum(self.closest, other.closest)),
+            float(np.maximum(self.violation, other.violation)),
+            Groups(*(a + b for a, b in zip(self.groups, other.groups, strict=True))),
+        )
+
+    @property
+    def total(self) -> float:
+        """Σβ."""
+        return self.high + self.low
+
+    @property
+    def total_error(self) -> float:
+        """A bound of its error."""
+        return raised(self.low_error + UNIT * abs(self.total))
+
+    @property
+    def imbalance(self) -> float:
+        """|Σβ| from above."""
+        return raised(abs(self.total) + self.total_error)
+
+    @property
+    def giver(self) -> Spare:
+        """The sample that makes up for Σβ ≠ 0, of the class that has too much."""
+        return self.spare[0 if self.total > 0 else 1]
+
+
+def _may_underflow(samples: Samples) -> bool:
+    """Whether any product of the sums may be too small for float64, instead of being 0."""
+    m, e = samples.slack, samples.error * (1.0 + 8.0 * UNIT)
+    return bool(((m + e > 0) | ((samples.alpha > 0) & (e - m > 0))).any())
+
+
+def _signed_sum(samples: Samples, size: float) -> tuple[float, float, float]:
+    """Σβ as (high, low, a bound of the error of high + low), by a sum in twice the working precision; size = Σα."""
+    from maxmargin._loops.compensated import sum_twice
+
+    high, low = sum_twice(samples.alpha * samples.y)
+    share = gamma(len(samples.alpha))
+    return high, low, raised(2.0 * share * share * size + UNIT * abs(low))
+
+
+def _preference(spare: Spare) -> tuple[bool, float]:
+    return spare.alpha > 0, -spare.slack
+
+
+def _spare(loss: Loss, samples: Samples, lengths: Lengths) -> tuple[Spare, Spare]:
+    """Of each class the sample nearest to the margin among those with a good part of the largest α."""
+    found = []
+    for sign in (1.0, -1.0):
+        of_class, best = np.flatnonzero((samples.y == sign) & (samples.alpha > 0)), NO_SPARE
+        if len(of_class):
+            alpha = samples.alpha[of_class]
+            slack = np.abs(samples.slack[of_class]) + samples.error[of_class]
+            k = int(np.argmin(np.where(alpha >= WORTH_TAKING * alpha.max(), slack, np.inf)))
+            at = of_class[[k]]
+            diagonal = float(loss.dual_diagonal(samples.cost[at])[0])
+            best = Spare(float(alpha[k]), raised(float(slack[k])), float(lengths(at)[0]), raised(diagonal))
+        found.append(best)
+    return found[0], found[1]
+
+
+def _soft_sums(loss: Loss, some: Samples) -> Floats:
+    """Σ of the residual's bound, the residual, the loss from above and below, α and the dual penalty."""
+    m, alpha, cost = some.slack, some.alpha, some.cost
+    reach = some.error * (1.0 + 4.0 * UNIT)
+    wide = reach + 4.0 * UNIT * (1.0 + np.abs(m) + reach)  # 1 − m rounds too
+    return np.array(
+        [
+            loss.residual_above(m, reach, alpha, cost).sum(),
+            loss.residual(m, alpha, cost).sum(),
+            cost @ loss.value(1.0 - m - wide) * (1.0 + 8.0 * UNIT),
+            cost @ loss.value(1.0 - m + wide) * (1.0 - 8.0 * UNIT),
+            alpha.sum(),
+            loss.dual_penalty(alpha, cost).sum() * (1.0 + 8.0 * UNIT),
+        ]
+    )
+
+
+def _hard_sums(some: Samples, scale: Scale) -> Floats:
+    """The same for the hard margin: no loss, and α[z·scale − 1]₊ for what lies beyond the margin."""
+    if math.isinf(scale.most):
+        return np.array([math.inf, math.inf, math.inf, math.inf, float(some.alpha.sum()), 0.0])
+    z = (1.0 - some.slack) * scale.most
+    slip = (some.error + 4.0 * UNIT) * scale.most + 8.0 * UNIT * (1.0 + np.abs(z))
+    above, plain = np.maximum(z - 1.0 + slip, 0.0), np.maximum(z - 1.0, 0.0)
+    return np.array([(some.alpha * above).sum(), (some.alpha * plain).sum(), 0.0, 0.0, some.alpha.sum(), 0.0])

@@ -1,0 +1,1 @@
+"""What runs where the data are: threads of this process, or Dask workers."""

@@ -1,0 +1,1 @@
+"""Several classes from binary problems."""

@@ -1,0 +1,222 @@
+"""Who watches a fit: scikit-learn's callbacks (from its version 1.9 on), the display of ``verbose=True``, the command line.
+
+How many steps a solver will take is not known beforehand, how many digits it shall prove is: a bar shows which share of the way
+from the first gap to `tol` is behind, on a logarithmic scale. It is full only when the gap is certified.
+"""
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
+from importlib.util import find_spec
+from typing import Any, Protocol, Self
+
+from sklearn.utils.metaestimators import available_if
+
+from maxmargin.core import Problem, Solution, Status
+from maxmargin.solvers import Event, solve
+from maxmargin.typing import Floats, Indices, Matrix
+
+PARTS = 100
+"""Subtasks of one problem: its bar moves in hundredths."""
+
+NO_MORE_DIGITS = 1e-16
+"""Stands for tol = 0, whose logarithm no gap reaches."""
+
+
+class TakesCallbacks:
+    """Mixin: scikit-learn's callbacks, where it has them. (Its own mixin is not inherited: importing it loads rich.)"""
+
+    @available_if(lambda self: find_spec("sklearn.callback") is not None)  # type: ignore[untyped-decorator]
+    def set_callbacks(self, *callbacks: Any) -> Self:
+        """Set the callbacks that watch `fit`, such as scikit-learn's ``ProgressBar()``; none removes them.
+
+        Needs scikit-learn 1.9. A fit is a task, each binary problem of several classes a subtask, each hundredth of the digits
+        that `tol` asks for a subtask of these, named after the gap. A callback that returns True at the end of a hundredth stops
+        that problem with the best model so far; at the end of a problem, the others too. The fitted estimator is there at the end
+        of the fit only.
+        """
+        from sklearn.callback import CallbackSupportMixin
+
+        return CallbackSupportMixin.set_callbacks(self, *callbacks)  # type: ignore[no-any-return]
+
+
+class Watcher(Protocol):
+    """Hears of each problem k of one fit: its beginning, its steps, its end."""
+
+    def begin(self, k: int) -> None:
+        """Problem k is begun."""
+
+    def see(self, k: int, event: Event, share: float) -> bool:
+        """Problem k has made a step and proved this share of its digits; True asks it to stop."""
+
+    def end(self, k: int, solution: Solution) -> None:
+        """Problem k is solved, as far as the solution says."""
+
+
+MakeWatcher = Callable[[str, Sequence[str], float], AbstractContextManager[Watcher]]
+"""From the estimator's name, the names of its problems and `tol` to a watcher."""
+
+_WATCHER: ContextVar[MakeWatcher | None] = ContextVar("_WATCHER", default=None)
+
+
+@contextmanager
+def watched_by(make: MakeWatcher) -> Iterator[None]:
+    """Within the block each fit of this thread has one more watcher, whatever its `verbose` says."""
+    token = _WATCHER.set(make)
+    try:
+        yield
+    finally:
+        _WATCHER.reset(token)
+
+
+class Watch:
+    """The watchers of one fit. They hear one thing at a time, whichever threads solve its problems."""
+
+    def __init__(self, watchers: Sequence[Watcher], tol: float) -> None:
+        self._watchers, self._tol, self._lock = watchers, tol, threading.Lock()
+
+    def solve(
+        self, k: int, problem: Problem, solver: Any, train: Callable[..., Solution] | None = None, **settings: Any
+    ) -> Solution:
+        """Solve problem k of the fit; without watchers this is `train` (by default the driver's `solve`) and nothing else."""
+        train = solve if train is None else train
+        if not self._watchers:
+            return train(problem, solver, tol=self._tol, **settings)
+        digits = Digits(self._tol)
+
+        self.begin(k)
+        solution = train(
+            problem, solver, tol=self._tol, observe=lambda event: self.see(k, event, digits.share(event)), **settings
+        )
+        self.end(k, solution)
+        return solution
+
+    def begin(self, k: int) -> None:
+        """Problem k is begun."""
+        self._tell(lambda watcher: watcher.begin(k))
+
+    def see(self, k: int, event: Event, share: float) -> bool:
+        """Problem k has made a step; True: somebody asks it to stop."""
+        return any(self._tell(lambda watcher: watcher.see(k, event, share)))
+
+    def end(self, k: int, solution: Solution) -> None:
+        """Problem k has ended."""
+        self._tell(lambda watcher: watcher.end(k, solution))
+
+    def _tell(self, news: Callable[[Watcher], Any]) -> list[Any]:
+        with self._lock:
+            return [news(watcher) for watcher in self._watchers]
+
+
+@contextmanager
+def watching(
+    estimator: Any, X: Matrix, labels: Indices, weights: Floats, tol: float, names: Sequence[str]
+) -> Iterator[Watch]:
+    """The watch of one fit, which ends when the model is stored; `names` has one entry a binary problem."""
+    with ExitStack() as stack:
+        watchers: list[Watcher] = []
+        if getattr(estimator, "_skl_callbacks", None):
+            watchers.append(stack.enter_context(_callbacks(estimator, X, labels, weights, names)))
+        if getattr(estimator, "verbose", False):
+            from maxmargin.estimators.progress.display import Display
+
+            watchers.append(stack.enter_context(Display(type(estimator).__name__, names, tol)))
+        if (make := _WATCHER.get()) is not None:
+            watchers.append(stack.enter_context(make(type(estimator).__name__, names, tol)))
+        yield Watch(watchers, tol)
+
+
+class Digits:
+    """The share of the way from the first gap (1, that of w = 0, if it is less) to `tol`, in logarithms; it never falls.
+
+    Examples
+    --------
+    >>> digits = Digits(1e-4)
+    >>> [round(digits.share(Event(0.0, 1, gap, None)), 2) for gap in (math.inf, 1e4, 1.0, 1e-2, 1e-1, 1e-4)]
+    [0.0, 0.0, 0.5, 0.75, 0.75, 0.99]
+    """
+
+    def __init__(self, tol: float) -> None:
+        self._tol, self._first, self._share = tol, 0.0, 0.0
+
+    def share(self, event: Event) -> float:
+        """The share after one more step; 1 only if its gap is certified."""
+        gap = event.relative_gap
+        if not self._first and math.isfinite(gap):
+            self._first = max(gap, 1.0)
+        if gap <= self._tol:
+            now = 1.0
+        elif gap < self._first:
+            start, goal = math.log(self._first), math.log(max(self._tol, NO_MORE_DIGITS))
+            now = (start - math.log(gap)) / (start - goal)
+        else:
+            now = 0.0
+        self._share = max(self._share, min(now, 0.99 if event.certificate is None else 1.0))
+        return self._share
+
+
+@contextmanager
+def _callbacks(
+    estimator: Any, X: Matrix, labels: Indices, weights: Floats, names: Sequence[str]
+) -> Iterator["_Callbacks"]:
+    """scikit-learn's order: setup, begin, …, end, teardown; an error or Ctrl-C goes straight to the teardown."""
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+
+    about = {
+        "estimator": estimator,
+        "X": X,
+        "y": lambda: estimator.classes_[labels],
+        "metadata": None if (weights == 1).all() else {"sample_weight": weights},
+    }
+    is_one = len(names) == 1
+    try:
+        root = CallbackSupportMixin._init_callback_context(
+            estimator, max_subtasks=PARTS if is_one else len(names), sequential_subtasks=is_one
+        )
+        root.call_on_fit_task_begin(**about)
+        callbacks = _Callbacks(estimator, root, names)
+        yield callbacks
+        if not callbacks.was_interrupted:
+            root.call_on_fit_task_end(**about, reconstruction_attributes={})
+    finally:
+        with_callbacks(lambda estimator: None)(estimator)  # the public way to tear down what was set up
+
+
+class _Callbacks:
+    """Tells scikit-learn's callbacks: a single problem is the fit itself, several are its subtasks."""
+
+    def __init__(self, estimator: Any, root: Any, names: Sequence[str]) -> None:
+        self._estimator, self._root, self._names = estimator, root, names
+        self._tasks: dict[int, Any] = {}
+        self._done = [0] * len(names)
+        self._stopped: set[int] = set()
+        self._is_over = self.was_interrupted = False
+
+    def begin(self, k: int) -> None:
+        self._tasks[k] = self._root
+        if len(self._names) > 1:
+            name = self._names[k].replace("[", "(")  # rich would read markup
+            self._tasks[k] = self._root.subcontext(task_name=name, task_id=k, max_subtasks=PARTS)
+            self._tasks[k].call_on_fit_task_begin(estimator=self._estimator)
+
+    def see(self, k: int, event: Event, share: float) -> bool:
+        self._reach(k, share, event.relative_gap)
+        return self._is_over or k in self._stopped
+
+    def end(self, k: int, solution: Solution) -> None:
+        if solution.status is Status.SOLVED and solution.certificate is not None:
+            self._reach(k, 1.0, solution.certificate.relative_gap)
+        self.was_interrupted |= solution.status is Status.INTERRUPTED
+        if len(self._names) > 1 and not self.was_interrupted:
+            self._is_over |= self._tasks[k].call_on_fit_task_end(estimator=self._estimator)
+
+    def _reach(self, k: int, share: float, gap: float) -> None:
+        """A subtask for each hundredth that is new, until a callback has enough."""
+        while self._done[k] < int(PARTS * share) and k not in self._stopped:
+            part = self._tasks[k].subcontext(task_name=f"gap {gap:.1e}")
+            part.call_on_fit_task_begin(estimator=self._estimator)
+            if part.call_on_fit_task_end(estimator=self._estimator):
+                self._stopped.add(k)
+            self._done[k] += 1

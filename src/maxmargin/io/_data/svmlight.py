@@ -1,0 +1,67 @@
+"""svmlight and LIBSVM data: ``label index:value …``, indices from 1 on (from 0 on where a 0 appears).
+
+scikit-learn reads it; what it makes is checked, and where it gives up the line at fault is looked for.
+"""
+
+import re
+from typing import IO
+
+import numpy as np
+
+from maxmargin.errors import InvalidInputError
+from maxmargin.io._data.table import Ready, tidy_labels
+from maxmargin.io._text import LARGEST_INDEX, LONGEST_LINE, feature_count, shown
+
+NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?"
+LABEL = re.compile(NUMBER)
+ENTRY = re.compile(rb"(?:[0-9]{1,100}|qid):" + NUMBER)
+
+
+def looks_like_svmlight(start: bytes) -> bool:
+    """Whether the first line with content is a label and entries."""
+    for line in start.split(b"\n"):
+        tokens = line.partition(b"#")[0].split()
+        if tokens:
+            return len(tokens) > 1 and bool(LABEL.fullmatch(tokens[0])) and bool(ENTRY.fullmatch(tokens[1]))
+    return False
+
+
+def read_svmlight(file: IO[bytes], n_features: int | None, zero_based: bool | None = None) -> Ready:
+    """The samples as CSR, the labels as numbers; features are counted from 0 on, from 1 on, or (None) as it looks."""
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        X, y = load_svmlight_file(file, dtype=np.float64, zero_based="auto" if zero_based is None else zero_based)
+    except (ValueError, OverflowError) as error:
+        file.seek(0)
+        _find_fault(file)
+        raise InvalidInputError(f"it is no svmlight file ({error}).") from error
+    if X.shape[0] == 0:
+        raise InvalidInputError("there are no samples in it.")
+    if n_features is not None and X.shape[1] > n_features:
+        raise InvalidInputError(f"feature {X.shape[1]} appears in it where the model has {n_features} features.")
+    d = feature_count(X.shape[1], X.nnz, n_features, InvalidInputError)
+    X.resize((X.shape[0], d))
+    return Ready(X, tidy_labels(y))
+
+
+def _find_fault(file: IO[bytes]) -> None:
+    """Raise for the first line that is none of the format's."""
+    number = 0
+    while line := file.readline(LONGEST_LINE):
+        number += 1
+        tokens = line.partition(b"#")[0].split()
+        if tokens and not LABEL.fullmatch(tokens[0]):
+            raise InvalidInputError(f"line {number}: {shown(tokens[0])} is no label; svmlight's are single numbers.")
+        last = -1
+        for token in tokens[1:]:
+            if not ENTRY.fullmatch(token):
+                raise InvalidInputError(f"line {number}: {shown(token)} where index:value is wanted.")
+            if token.startswith(b"qid"):
+                continue
+            index = int(token.partition(b":")[0])
+            if index > LARGEST_INDEX:
+                raise InvalidInputError(f"line {number}: index {index} is too large; the largest is {LARGEST_INDEX}.")
+            if index <= last:
+                raise InvalidInputError(f"line {number}: index {index} follows {last}; indices must rise.")
+            last = index

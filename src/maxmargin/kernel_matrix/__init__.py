@@ -1,0 +1,1 @@
+"""Values of kernels in tiles and sums: where K is computed."""

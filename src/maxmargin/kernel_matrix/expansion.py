@@ -1,0 +1,434 @@
+"""Sums of kernel values against fixed rows: what a fitted model computes for each new sample."""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.errors import NotSupportedError
+from maxmargin.kernel_matrix.packed import PackedRows
+from maxmargin.kernel_matrix.tiles import (
+    FLOAT32,
+    FLOAT64,
+    TILE_BYTES,
+    TILE_X,
+    as_matrix,
+    cut,
+    is_sparse,
+    row_width,
+    rows_that_fit,
+)
+from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.inner import DENSE_FRACTION
+from maxmargin.rounding import UNIT, sum_above
+from maxmargin.threads import one_blas_thread, together
+from maxmargin.typing import Block, Floats, Indices, Matrix
+
+TILE_COLUMNS = 1024
+# 512 × 1024 float32 values are 2 MB: they stay in the cache of one core from the product to the sum.
+
+PREPARED_BYTES = 256 << 20
+# Rows z are prepared (cast, shifted, made dense) once and kept while they take no more than this, else tile by tile.
+
+FEWEST_ROWS = 16
+# Sparse rows x are made dense if at least so many fit into a tile.
+
+FEWEST_SHARED = 64
+# Rows that are worth a thread.
+
+FEW_VALUES = 1 << 18
+# Up to so many the kernel may sum by itself: setting tiles up would cost more than their values.
+
+FEWEST_VALUES = 1 << 17
+# Kernel values that are worth a second thread.
+
+MOST_SUMS = 2
+# Up to so many sums of the same values are made as these are; more by one matrix product.
+
+FINE_ROWS = 16
+# Rows that a thread works on at a time in twice the working precision.
+
+OWN_ROWS = 64
+# Rows of a tile between its values and both of their sums: 64 × 1024 float64 values stay in the cache of one core.
+
+SUM_TERMS = 128
+# float32 values that are summed before the sum goes on in float64: their number is part of the error bound.
+
+SHIFT_ROWS = 256
+# So many rows, evenly spaced, tell the kernel where the data are.
+
+
+class Tile(NamedTuple):
+    """Prepared columns z_start … z_stop."""
+
+    start: int
+    stop: int
+    side: Any
+
+
+class Bounded(NamedTuple):
+    """Sums of shape (n_groups, r, n_x) with |sums[g, r, i] − exact| ≤ error[g, i]: a worst case, +∞ where there is none."""
+
+    sums: Floats
+    error: Floats
+
+
+class Expansion:
+    """F_gr(x) = Σ_j A_rj k(x, z_j) over the j of each group g: prepared once, evaluated for many x.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With its parameters resolved.
+    Z : Matrix
+        Of n rows, as ``kernel.reference`` gives them.
+    A : array of shape (r, n)
+        The coefficients.
+    groups : integer array, optional
+        How many consecutive rows of Z belong to each group; by default all to one.
+
+    Notes
+    -----
+    Work is done in tiles of 512 × 1024 values, each of which is summed as soon as it is there: memory is about 10 MB a thread
+    beside the result and the prepared Z (at most 256 MB, left out of pickles). A tile is worked on by one thread, so that the
+    bits do not depend on how many there are.
+
+    Precision. `bounded` returns a worst-case bound with the sums. With u the unit roundoff of the arithmetic, an RBF value from
+    norms errs by a relative 2(d + 14)u(a + a') + 8u, a = γ‖x − μ‖² and a' = γ‖z − μ‖²; from differences of the rows by
+    (d + 4)u·γ‖x − z‖² + 8u, which is used for tiles where the first would be coarse. Kernels of the inner product err by about
+    degree · (d + 5)u · (γ‖x‖‖z‖ + |c₀|)^degree. A user's functions and precomputed values are exact by definition: only their
+    sums round, in float64.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels import RBF
+    >>> Z = np.array([[0.0], [1.0]])
+    >>> Expansion(RBF(gamma=1.0), Z, np.array([[2.0, -1.0]]))(Z).ravel().round(4)
+    array([ 1.6321, -0.2642])
+    """
+
+    def __init__(self, kernel: Kernel, Z: Matrix, A: Floats, groups: Any = None) -> None:
+        self.kernel, self.A = kernel, A
+        self.Z = as_matrix(Z, "Z")
+        counts = [self.Z.shape[0]] if groups is None else groups
+        self.ends: Indices = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
+        self.is_dense = not is_sparse(self.Z) or (kernel.sees_values_only and _is_better_dense(self.Z))
+        self._cached: dict[np.dtype[Any], list[Tile]] = {}
+
+    @cached_property
+    def shared(self) -> Any:
+        """What all tiles share."""
+        every = -(-self.Z.shape[0] // SHIFT_ROWS) or 1
+        return self.kernel.shared_by(_dense(self.Z[::every]) if self.is_dense else self.Z)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "shared"} | {"_cached": {}}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Expansion) or (self.kernel, self.Z.shape) != (other.kernel, other.Z.shape):
+            return False
+        is_same_z = (self.Z != other.Z).nnz == 0 if is_sparse(self.Z) else np.array_equal(self.Z, other.Z)
+        return bool(is_same_z) and np.array_equal(self.A, other.A) and np.array_equal(self.ends, other.ends)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether sums in float32 have a bound: `bounded`."""
+        return self.kernel.is_bounded_in_float32
+
+    def __call__(self, X: Matrix, n_threads: int = 1, dtype: Any = None) -> Floats:
+        """Return F, an array of shape (n_groups, r, n_x); in float32 if X and Z are and no dtype is asked for."""
+        if dtype is None:
+            is_single = self.kernel.sees_values_only and X.dtype == FLOAT32 and self.Z.dtype == FLOAT32
+            dtype = FLOAT32 if is_single else FLOAT64
+        return self._evaluate(X, n_threads, np.dtype(dtype)).sums
+
+    def few(self, X: Matrix) -> Bounded | None:
+        """Return F in float64 where the values are so few that a loop of the kernel's own is faster than tiles, else None."""
+        if (len(self.ends), len(self.A)) != (2, 1) or X.shape[0] * self.Z.shape[0] > FEW_VALUES:
+            return None
+        sums = self.kernel.few_sums(X, self.Z, self.A[0])
+        if sums is None:
+            return None
+        total = sum_above(np.abs(self.A[0]))
+        error = self.kernel.difference_error(X.shape[1], total, total, self.A.shape[1])
+        return Bounded(sums[np.newaxis, np.newaxis], np.full((1, X.shape[0]), error))
+
+    def bounded(
+        self, X: Matrix | PackedRows, dtype: Any = FLOAT64, n_threads: int = 1, *, by_differences: bool = False
+    ) -> Bounded:
+        """Return F with a bound of its error; X may be packed rows with the same shift. Tiles for which dtype is too coarse are
+        done in float64, and those that even this is too coarse for, or all on request, by differences of the rows.
+
+        Raises
+        ------
+        NotSupportedError
+            If rows that are packed need more than float32.
+        """
+        return self._evaluate(X, n_threads, np.dtype(dtype), is_bounded=True, by_differences=by_differences)
+
+    def fine(self, X: Matrix, n_threads: int = 1) -> Bounded:
+        """Return one sum, as exactly as the kernel can: by differences of rows, or in twice the working precision."""
+        if self.kernel.has_differences:
+            return self.bounded(X, FLOAT64, n_threads, by_differences=True)
+        X = as_matrix(X)
+        sums, error = np.empty(X.shape[0]), np.empty(X.shape[0])
+        starts = iter(range(0, X.shape[0], FINE_ROWS))
+
+        def work() -> None:
+            for start in starts:
+                at = slice(start, start + FINE_ROWS)
+                sums[at], error[at] = self.kernel.fine_sums(cut(X, start, start + FINE_ROWS), self.Z, self.A[0])
+
+        together([work] * n_threads, n_threads)
+        return Bounded(sums[np.newaxis, np.newaxis], error[np.newaxis])
+
+    @property
+    def has_fine(self) -> bool:
+        """Whether `fine` is finer than float64, and its rows fit into memory."""
+        if len(self.ends) != 2 or len(self.A) != 1:
+            return False
+        fits = 8 * self.Z.shape[0] * self.Z.shape[1] <= PREPARED_BYTES
+        return self.kernel.has_differences or (self.kernel.has_fine_sums and fits)
+
+    def at_own_rows(self, n_threads: int = 1) -> Bounded | None:
+        """Return F in float64 at the rows z themselves, one sum only: each value is computed once for both of its rows.
+
+        None where a tile needs more than float64. The bits do not depend on the threads: each tile has sums of its own.
+        """
+        if len(self.ends) != 2 or len(self.A) != 1:
+            return None
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            tiles = list(self.tiles(FLOAT64))
+            sums, is_fine = np.zeros((len(tiles), self.A.shape[1])), [True] * len(tiles)
+            left = iter(range(len(tiles)))
+
+            def work() -> None:
+                buffer = np.empty(OWN_ROWS * TILE_COLUMNS)
+                for i in left:  # whichever thread is free takes the next
+                    is_fine[i] = self._add_own(tiles, i, sums[i], buffer)
+
+            together([work] * min(n_threads, len(tiles)), n_threads)
+            if not all(is_fine):
+                return None
+            error = np.zeros(self.A.shape[1])
+            for tile in tiles:
+                for other in tiles:
+                    sizes = np.abs(self.A[0, other.start : other.stop])
+                    error[tile.start : tile.stop] += self.kernel.error(
+                        tile.side, other.side, slice(None), sizes, None, self.A.shape[1]
+                    )
+        return Bounded(sums.sum(axis=0)[np.newaxis, np.newaxis], error[np.newaxis] * (1.0 + 1e-9))
+
+    def _add_own(self, tiles: list[Tile], i: int, sums: Floats, buffer: Floats) -> bool:
+        """Add the values between the rows of tile i and those of itself and of all later ones; False if they cannot be had."""
+        kernel, own, weights = self.kernel, tiles[i], self.A[0]
+        turned = kernel.turned(own.side)
+        for other in tiles[i:]:
+            columns = slice(other.start, other.stop)
+            both = kernel.sum_both_ways(turned, other.side, weights[own.start : own.stop], weights[columns])
+            if both is not None:
+                sums[own.start : own.stop] += both[0]
+                if other is not own:
+                    sums[columns] += both[1]
+                continue
+            for start in range(own.start, own.stop, OWN_ROWS):
+                rows = slice(start, min(start + OWN_ROWS, own.stop))
+                values = buffer[: (rows.stop - start) * (other.stop - other.start)].reshape(rows.stop - start, -1)
+                part = kernel.part(turned, slice(start - own.start, rows.stop - own.start))
+                if not kernel.join(part, other.side, values, self.shared):
+                    return False
+                sums[rows] += values @ weights[columns]
+                if other is not own:
+                    sums[columns] += weights[rows] @ values
+        return True
+
+    def _evaluate(
+        self,
+        X: Matrix | PackedRows,
+        n_threads: int,
+        dtype: np.dtype[Any],
+        *,
+        is_bounded: bool = False,
+        by_differences: bool = False,
+    ) -> Bounded:
+        is_packed = isinstance(X, PackedRows)
+        if not is_packed:
+            X = as_matrix(X)
+            self.kernel._check_pair(X, self.Z)
+        n, d = X.shape
+        out = Bounded(np.zeros((len(self.ends) - 1, len(self.A), n)), np.zeros((len(self.ends) - 1, n)))
+        if out.sums.size == 0 or self.Z.shape[0] == 0:
+            return out
+        if dtype == FLOAT64 and (few := self.few(X)) is not None:
+            return few
+        becomes_dense = not is_packed and self.becomes_dense(X)
+        tall = TILE_X * max(1, TILE_COLUMNS // self.Z.shape[0])  # few columns leave room for more rows
+        step = rows_that_fit(d if is_packed or becomes_dense else row_width(X), tall)
+        if n * self.Z.shape[0] > FEWEST_VALUES:  # few rows shall not leave a thread without work
+            step = min(step, max(FEWEST_SHARED, -(-n // 4)))
+        starts = iter(range(0, n, step))
+
+        def work() -> None:
+            adder = _Adder(self, dtype, step, is_bounded, by_differences)
+            for start in starts:  # whichever thread is free takes the next
+                part = X.part(slice(start, start + step)) if is_packed else cut(X, start, start + step)
+                at = slice(start, start + step)
+                adder.add(_dense(part) if becomes_dense else part, out.sums[:, :, at], out.error[:, at])
+
+        with one_blas_thread():
+            self.tiles(dtype)  # before the threads need them
+            together([work] * min(n_threads, -(-n // step)), n_threads)
+        return out
+
+    # ------------------------------------------------------------------ sides of tiles
+
+    def becomes_dense(self, X: Matrix) -> bool:
+        """Whether rows x are worked on as dense ones."""
+        if not self.kernel.sees_values_only:
+            return False
+        return self.is_dense or FEWEST_ROWS * 8 * X.shape[1] <= TILE_BYTES
+
+    def tiles(self, dtype: np.dtype[Any]) -> Iterable[Tile]:
+        """The columns as the kernel wants them in this arithmetic; made once if there is room."""
+        width = self.Z.shape[1] + 2 if self.is_dense else row_width(self.Z)
+        if width * self.Z.shape[0] * dtype.itemsize > PREPARED_BYTES:
+            return self._make_tiles(dtype)
+        if dtype not in self._cached:
+            self._cached[dtype] = list(self._make_tiles(dtype))
+        return self._cached[dtype]
+
+    def _make_tiles(self, dtype: np.dtype[Any]) -> Iterator[Tile]:
+        step = rows_that_fit(int(self.Z.shape[1]) if self.is_dense else row_width(self.Z), TILE_COLUMNS)
+        for start in range(0, self.Z.shape[0], step):
+            stop = min(start + step, self.Z.shape[0])
+            yield Tile(start, stop, self.kernel.ready(self.side_of(start, stop, dtype)))
+
+    def side_of(self, start: int, stop: int, dtype: np.dtype[Any]) -> Any:
+        """Columns start … stop, prepared."""
+        rows = cut(self.Z, start, stop)
+        return self.kernel.side(_dense(rows) if self.is_dense else rows, dtype, self.shared, is_right=True)
+
+    def parts(self, tile: Tile) -> Iterator[tuple[int, int, int]]:
+        """(group, start, stop) of the columns of each group that a tile holds."""
+        first = int(np.searchsorted(self.ends, tile.start, side="right")) - 1
+        for g in range(first, len(self.ends) - 1):
+            start, stop = max(tile.start, int(self.ends[g])), min(tile.stop, int(self.ends[g + 1]))
+            if start < stop:
+                yield g, start, stop
+
+
+class _Adder:
+    """One thread's buffers. Coefficients in float32 are divided by the largest, so that it holds them."""
+
+    def __init__(
+        self, expansion: Expansion, dtype: np.dtype[Any], n_rows: int, is_bounded: bool, by_differences: bool
+    ) -> None:
+        self.expansion, self.kernel, self.is_bounded, self.by_differences = (
+            expansion,
+            expansion.kernel,
+            is_bounded,
+            by_differences,
+        )
+        self.precisions = (dtype,) if dtype == FLOAT64 else (dtype, FLOAT64)
+        largest = float(np.abs(expansion.A).max(initial=0.0)) or 1.0
+        self.scale = 1.0 if dtype == FLOAT64 else largest
+        self.A = expansion.A / self.scale
+        self.sizes = np.abs(self.A).max(axis=0, initial=0.0)
+        self._buffer = np.empty(n_rows * min(TILE_COLUMNS, expansion.Z.shape[0]), dtype=dtype)
+
+    def add(self, rows: Matrix | PackedRows, sums: Floats, error: Floats) -> None:
+        """Fill the sums of some rows x, and the bounds of their errors if these are wanted."""
+        lefts: dict[np.dtype[Any], Any] = {}
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for tile in self.expansion.tiles(self.precisions[0]):
+                tries = () if self.by_differences else self.precisions
+                if not any(self._added(rows, lefts, tile, dtype, sums, error) for dtype in tries):
+                    self._add_differences(rows, tile, sums, error)
+            sums *= self.scale
+            error *= self.scale * (1.0 + 16.0 * UNIT)
+            error[np.isnan(sums).any(axis=1)] = np.inf
+
+    def _added(
+        self, rows: Matrix | PackedRows, lefts: dict[Any, Any], tile: Tile, dtype: Any, sums: Floats, error: Floats
+    ) -> bool:
+        """Add a tile in this precision; False, with nothing done, where it is too coarse."""
+        kernel, n, is_prepared = self.kernel, sums.shape[2], dtype == self.precisions[0]
+        if isinstance(rows, PackedRows) and not is_prepared:
+            raise NotSupportedError("These packed rows need float64. Pass the rows themselves.")
+        if dtype not in lefts:
+            is_ready = isinstance(rows, PackedRows)
+            lefts[dtype] = rows if is_ready else kernel.side(rows, dtype, self.expansion.shared, is_right=False)
+        right = tile.side if is_prepared else kernel.ready(self.expansion.side_of(tile.start, tile.stop, dtype))
+        left, weights, sizes = lefts[dtype], self.A[:, tile.start : tile.stop], self.sizes[tile.start : tile.stop]
+        extra = kernel.error_weights(right, sizes) if self.is_bounded else None
+        if extra is not None:
+            weights = np.vstack([weights, extra])
+        weights = weights.astype(dtype)
+        total = np.zeros((sums.shape[0], len(weights), n))
+        is_simple = len(total) == 1 and len(weights) <= MOST_SUMS
+        if not (is_simple and kernel.sum_values(left, right, weights, total[0])):
+            values = self._values(n, tile.stop - tile.start, dtype)
+            if not kernel.join(left, right, values, self.expansion.shared):
+                return False
+            self._sum_up(tile, weights, values, total, has_sizes=extra is not None)
+        sums += total[:, : sums.shape[1]]
+        if self.is_bounded:
+            for g, start, stop in self.expansion.parts(tile):
+                at = slice(start - tile.start, stop - tile.start)
+                size = total[g, -1] if extra is not None else None
+                terms = SUM_TERMS if dtype == FLOAT32 else self.A.shape[1]
+                error[g] += kernel.error(left, right, at, sizes[at], size, terms)
+        return True
+
+    def _add_differences(self, rows: Matrix | PackedRows, tile: Tile, sums: Floats, error: Floats) -> None:
+        """Add a tile by differences of the rows as they came."""
+        if isinstance(rows, PackedRows):
+            raise NotSupportedError("These packed rows need float64. Pass the rows themselves.")
+        values = self._values(sums.shape[2], tile.stop - tile.start, FLOAT64)
+        self.kernel.fill_differences(rows, cut(self.expansion.Z, tile.start, tile.stop), values)
+        weights, sizes = self.A[:, tile.start : tile.stop], self.sizes[tile.start : tile.stop]
+        total = np.zeros((sums.shape[0], len(weights) + 1, sums.shape[2]))
+        self._sum_up(tile, np.vstack([weights, sizes]), values, total, has_sizes=True)
+        sums += total[:, :-1]
+        if self.is_bounded:
+            for g, start, stop in self.expansion.parts(tile):
+                whole = sum_above(sizes[start - tile.start : stop - tile.start])
+                error[g] += self.kernel.difference_error(rows.shape[1], whole, total[g, -1], self.A.shape[1])
+
+    def _values(self, n: int, wide: int, dtype: Any) -> Block:
+        if dtype != self._buffer.dtype:
+            return np.empty((n, wide), dtype=dtype)
+        return self._buffer[: n * wide].reshape(n, -1)
+
+    def _sum_up(self, tile: Tile, weights: Block, values: Block, total: Floats, *, has_sizes: bool) -> None:
+        """total[g] += weights valuesᵀ over the columns of each group; the last weights belong to |values|."""
+        for g, start, stop in self.expansion.parts(tile):
+            step = SUM_TERMS if self.is_bounded and values.dtype == FLOAT32 else stop - start
+            for first in range(start - tile.start, stop - tile.start, step):
+                at = slice(first, min(first + step, stop - tile.start))
+                if has_sizes and not self.kernel.is_positive:
+                    total[g, :-1] += _times(weights[:-1, at], values[:, at])
+                    total[g, -1] += np.abs(values[:, at]) @ weights[-1, at]
+                else:
+                    total[g] += _times(weights[:, at], values[:, at])
+
+
+def _times(A: Block, values: Block) -> Block:
+    """A valuesᵀ; few rows one by one, which BLAS does faster."""
+    if len(A) > 2:
+        product: Block = A @ values.T
+        return product
+    return np.stack([values @ row for row in A])
+
+
+def _dense(X: Matrix) -> Matrix:
+    return X.toarray() if is_sparse(X) else X
+
+
+def _is_better_dense(Z: Matrix) -> bool:
+    """Whether one product with dense rows is faster than with sparse ones, and there is room for them."""
+    size = Z.shape[0] * Z.shape[1]
+    return bool(2 * Z.nnz >= DENSE_FRACTION * size and 8 * size <= PREPARED_BYTES)

@@ -1,0 +1,1 @@
+"""The hard margin: constraint generation and nearest points of two hulls."""

@@ -1,0 +1,1 @@
+"""Interior points, by Clarabel: the reference for all solvers."""

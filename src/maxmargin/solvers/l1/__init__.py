@@ -1,0 +1,1 @@
+"""The L1 penalty: coordinate descent, linear programs, an interior point."""

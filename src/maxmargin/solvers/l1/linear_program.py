@@ -1,0 +1,283 @@
+"""Column and constraint generation for the L1 penalty with the hinge.
+
+    primal   min ‖w‖₁ + Σ c_j ξ_j    s.t.  y_j(⟨w, x_j⟩ + b) + ξ_j ≥ 1,  ξ ≥ 0
+    dual     max Σα                  s.t.  ‖Σ α_j y_j x_j‖_∞ ≤ 1,  0 ≤ α ≤ c,  Σ α_j y_j = 0 where the bias is free
+
+Few features have a weight and few samples lie on the margin (as many, in a corner of the polyhedron). A round solves the
+program on the columns and rows that may matter, with the samples clearly inside the margin as a linear term and those clearly
+outside left out; then one pass over the data finds the rows on the wrong side of that guess and the columns with |Σ α_j y_j
+x_jk| > 1, which join. Both sets only grow, so that it ends, at the latest with the whole program.
+
+Where a program has no answer, or the programs have cost as much as an interior point of the whole problem would, that is taken
+instead. If its answer is not good enough yet, it says which rows and columns to go on with. Where HiGHS fails again, it is given
+all rows, and asked in other ways.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.candidate import Candidate
+from maxmargin.core.losses import Hinge
+from maxmargin.core.penalties import L1
+from maxmargin.core.problem import Problem
+from maxmargin.core.workspace import Workspace
+from maxmargin.solvers.base import Clock, Progress, Solver
+from maxmargin.solvers.l1.columns import Columns, candidate_of
+from maxmargin.solvers.l1.highs import OTHERS, USUAL, Corner, Way, solve_small_program
+from maxmargin.solvers.l1.interior_point import L1Interior
+from maxmargin.solvers.l1.simplex_tableau import Tableau
+from maxmargin.typing import Floats, Indices
+
+FIRST_COLUMNS = 200
+"""Columns of the first program where there is no warm start."""
+
+MOST_NEW = 50
+"""So many columns, and four times as many rows, join at a time, or half as many as there are if that is more."""
+
+NEAR_PRICE, NEAR_MARGIN = 0.98, 0.05
+"""From a warm start: columns whose slope is at least this share of the price, and rows as close to the margin, take part."""
+
+WIDER = 2.0
+"""Weights that a warm start begins with may grow by this factor, and again where they do."""
+
+NOTICED = 1e-9
+"""What a row or a column must be wrong by in order to join."""
+
+CLOSE = 1e-7
+"""The gap at which an interior point gives way to the programs: the corner is known by then, and its arithmetic wears out."""
+
+
+@dataclass
+class _State:
+    problem: Problem
+    columns: Columns
+    y: Floats
+    cost: Floats
+    chosen: Indices  # columns
+    is_open: Any  # rows of the program
+    is_inside: Any  # rows whose loss is taken to be linear
+    m: Floats  # 1 − y F at the last weights
+    w: Floats
+    alpha: Floats
+    reach: float = np.inf  # of the weights, in the columns' units
+    tableau: Tableau | None = None  # from a warm start, while it leads on
+    work: float = 0.0  # of the programs so far, in entries
+    most_work: float = np.inf  # of the programs before the interior point
+    goes_inside: bool = False  # the interior point is the way
+    interior: L1Interior | None = None
+    ways: tuple[Way, ...] = (USUAL, *OTHERS)  # that HiGHS has not failed on
+    is_whole: bool = False  # all rows are open, without a reach
+    primal: float = np.inf
+    dual: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """The relative gap of the best weights and the best dual point."""
+        if not np.isfinite(self.primal):
+            return 1.0
+        return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class LinearProgram(Solver):
+    """L1 penalty and hinge, exactly: small linear programs around the features and samples that matter.
+
+    *Use it when* you want the corner itself: exact zeros, ten digits. *Needs* the linear kernel, L1, hinge, finite costs. *Costs*
+    one pass over the data and one linear program a round (about as many rows and columns as there are support vectors and
+    features with a weight), some three to ten rounds; memory: a copy of the data by columns. *Equivalent to* PrimalCD at its
+    optimum.
+
+    Examples
+    --------
+    >>> from maxmargin.solvers import solve
+    >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [3.0, 1.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> solution = solve(Problem(X, y, cost=np.full(4, 10.0), penalty=L1()), LinearProgram(), tol=1e-9)
+    >>> np.round(solution.w, 9) + 0.0, round(solution.b, 9)
+    (array([2., 0.]), -3.0)
+    """
+
+    def accepts(self, problem: Problem) -> str | None:
+        """Why a problem cannot be solved here, or None."""
+        if not isinstance(problem.penalty, L1) or not isinstance(problem.loss, Hinge):
+            return f"LinearProgram solves the hinge with the L1 penalty, got {problem.loss!r} and {problem.penalty!r}."
+        if problem.is_hard:
+            return (
+                "LinearProgram needs finite costs. A large one has the same answer where the classes can be separated."
+            )
+        return None
+
+    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+        """All rows and the steepest columns, or what a warm start says."""
+        on = problem.present
+        columns, y, cost = Columns.of(problem), problem.y[on], problem.cost[on]
+        n, d = len(on), len(columns.price)
+        state = _State(
+            problem, columns, y, cost, np.arange(0), np.ones(n, bool), np.zeros(n, bool), np.ones(n), np.zeros(d), cost
+        )
+        state.most_work = L1Interior.work(columns, n)
+        if warm is None:
+            state.chosen = _with_bias(_most(columns.shares(columns.sums(cost * y)), FIRST_COLUMNS), problem)
+            return state
+        w = np.append(warm.w, warm.b) if problem.bias.kind != "none" else warm.w
+        self._begin(state, w, np.clip(warm.beta[on] * y, 0.0, cost))
+        return state
+
+    @staticmethod
+    def _begin(state: _State, w: Floats, alpha: Floats) -> None:
+        """Take in the rows and columns that weights, with that of the bias behind them, and a dual point say."""
+        problem, columns, y, cost = state.problem, state.columns, state.y, state.cost
+        shares = columns.shares(columns.sums(alpha * y))
+        state.m = 1.0 - y * columns.scores(w)
+        is_between = (alpha > 0.0) & (alpha < cost)
+        state.is_open = is_between | (np.abs(state.m) <= NEAR_MARGIN)
+        state.is_inside = ~state.is_open & (state.m > 0.0)
+        state.reach = WIDER * max(1.0, float(np.abs(w * columns.units).max()))
+        is_near = (w != 0.0) | (shares >= NEAR_PRICE)
+        state.chosen = _with_bias(np.flatnonzero(is_near) if is_near.any() else _most(shares, 1), problem)
+        state.tableau = Tableau.near(columns, y, state.chosen, np.flatnonzero(state.is_open), w, is_between)
+
+    def step(self, state: _State, tol: float, clock: Clock) -> Progress:
+        """One program, one pass over the data, and what joins after it; or one step of the interior point."""
+        if state.goes_inside:
+            return self._inside(state, tol)
+        rows = np.flatnonzero(state.is_open)
+        A = state.columns.take(state.chosen)
+        corner = self._corner(state, A, rows, clock)
+        if corner.was_stopped:
+            return Progress(state.gap)
+        state.work += corner.work
+        if corner.has_failed:
+            return self._another_way(state)
+        has_joined = self._look(state, corner, A @ corner.w, rows)
+        if corner.is_at_reach and not has_joined:
+            state.reach *= WIDER
+            return Progress.without_claim(state.gap, tol)
+        if state.tableau is not None and not has_joined and state.gap > tol:
+            state.tableau = None
+            return Progress(state.gap)
+        if not has_joined:  # the best by HiGHS's tolerances, which need not be good enough
+            if state.gap > tol:
+                self._refine(state, corner, rows)
+            return self._another_way(state)
+        if state.work > state.most_work:
+            return self._another_way(state)
+        return Progress(state.gap)
+
+    def _another_way(self, state: _State) -> Progress:
+        """The interior point, then all rows, then what else HiGHS can be asked; the end where nothing is left."""
+        if np.isfinite(state.most_work):
+            state.goes_inside, state.most_work = True, np.inf  # once
+        elif not state.is_whole:
+            state.is_open[:], state.is_inside[:], state.reach, state.is_whole = True, False, np.inf, True
+            state.tableau = None
+        else:
+            state.ways = state.ways[1:]
+        return Progress(state.gap, is_final=len(state.ways) == 0)
+
+    def _inside(self, state: _State, tol: float) -> Progress:
+        """One step; where the gap has ceased to fall, the programs go on from there."""
+        if state.interior is None:
+            state.interior = L1Interior.of(state.columns, state.y, state.cost, is_hinge=True)
+        interior = state.interior
+        interior.step()
+        if interior.bare.value < state.primal:
+            state.primal, state.w = interior.bare.value, interior.w
+        if interior.dual.value > state.dual:
+            state.dual, state.alpha = interior.dual.value, interior.alpha(tol)
+        if not interior.has_stalled and (state.gap <= tol or interior.gap > CLOSE):
+            return Progress(state.gap)
+        left_behind = candidate_of(state.problem, interior.full_w, interior.alpha(tol))
+        self._begin(state, *interior.guess())
+        state.goes_inside, state.interior = False, None
+        return Progress(state.gap, candidate=left_behind)
+
+    @staticmethod
+    def _corner(state: _State, A: Any, rows: Indices, clock: Clock) -> Corner:
+        """The lowest corner of the program: by the tableau, or by HiGHS where there is none or it gives up."""
+        chosen, columns = state.chosen, state.columns
+        push = columns.sums(np.where(state.is_inside, state.cost * state.y, 0.0))
+        if state.tableau is not None:
+            state.tableau.extend(chosen, rows)
+            corner = state.tableau.lowest(state.cost, push, clock)
+            if corner is not None:
+                return corner
+            state.tableau = None
+        return solve_small_program(
+            A[rows],
+            state.y[rows],
+            state.cost[rows],
+            columns.price[chosen],
+            push[chosen],
+            columns.units[chosen] if state.ways[0] is USUAL else columns.sizes()[chosen],
+            state.reach,
+            clock,
+            state.ways[0],
+            state.most_work - state.work,
+        )
+
+    @staticmethod
+    def _look(state: _State, corner: Corner, scores: Floats, rows: Indices) -> bool:
+        """Keep what is better than before; take in the rows and columns that the program missed. False: none."""
+        columns, cost = state.columns, state.cost
+        w = np.zeros(len(columns.price))
+        w[state.chosen] = corner.w
+        state.m = 1.0 - state.y * scores
+        alpha = np.where(state.is_inside, cost, 0.0)
+        alpha[rows] = np.minimum(corner.alpha, cost[rows])
+        shares = columns.shares(columns.sums(alpha * state.y))
+        primal = float(columns.price @ np.abs(w) + cost @ np.maximum(state.m, 0.0))
+        dual = float(alpha.sum()) / max(1.0, float(shares.max(initial=0.0)))
+        if primal < state.primal:
+            state.primal, state.w = primal, w
+        if dual >= state.dual and not corner.is_at_reach:  # there the multipliers of the reach are missing
+            state.dual, state.alpha = dual, alpha
+        wrong = (state.is_inside & (state.m < -NOTICED)) | (~state.is_inside & ~state.is_open & (state.m > NOTICED))
+        at = np.flatnonzero(wrong)
+        _open(state, at[_most(np.abs(state.m[at]), max(4 * MOST_NEW, len(rows) // 2))])
+        shares[state.chosen] = 0.0
+        steep = np.flatnonzero(shares > 1.0 + NOTICED)
+        steep = steep[_most(shares[steep], max(MOST_NEW, len(state.chosen) // 2))]
+        state.chosen = np.union1d(state.chosen, steep)
+        return len(at) > 0 or len(steep) > 0
+
+    @staticmethod
+    def _refine(state: _State, corner: Corner, rows: Indices) -> None:
+        """Mend the dual point of a corner: its weights have Σ α_j y_j x̃_jk = ±price_k, by the α between their bounds."""
+        columns, cost, y = state.columns, state.cost, state.y
+        alpha = np.where(state.is_inside, cost, 0.0)
+        alpha[rows] = np.minimum(corner.alpha, cost[rows])
+        used = state.chosen[(corner.w != 0.0) | (columns.price[state.chosen] == 0.0)]
+        between = np.flatnonzero((alpha > 0.0) & (alpha < cost))
+        if len(used) * len(between) == 0:
+            return
+        sizes, w = columns.sizes()[used], np.zeros(len(columns.price))
+        w[state.chosen] = corner.w
+        part: Any = columns.take(used)[between]
+        B = np.asarray(part.toarray() if columns.is_sparse else part, dtype=np.float64) * y[between, None] / sizes
+        misses = (columns.price * np.sign(w) - columns.sums(alpha * y))[used] / sizes
+        alpha[between] += np.linalg.lstsq(B.T, misses, rcond=None)[0]
+        alpha = np.clip(alpha, 0.0, cost)
+        dual = float(alpha.sum()) / columns.stretch(columns.sums(alpha * y))
+        if dual > state.dual:
+            state.dual, state.alpha = dual, alpha
+
+    def finish(self, state: _State, tol: float) -> Candidate:
+        """The best weights with the best dual point."""
+        return candidate_of(state.problem, state.w, state.alpha)
+
+
+def _with_bias(columns: Indices, problem: Problem) -> Indices:
+    """These columns, and that of a free bias behind them."""
+    return np.union1d(columns, [problem.X.shape[1]]) if problem.bias.is_free else columns
+
+
+def _most(values: Floats, most: int) -> Indices:
+    """Where the so many largest values stand, in order of their places."""
+    return np.sort(np.argsort(-values, kind="stable")[:most])
+
+
+def _open(state: _State, rows: Indices) -> None:
+    state.is_open[rows] = True
+    state.is_inside[rows] = False

@@ -1,0 +1,1 @@
+"""Linear problems: coordinate descent and Newton steps."""

@@ -1,0 +1,274 @@
+"""The proximal point method with semismooth Newton steps, for linear SVMs with many more samples than features.
+
+One outer round moves the dual point α = cθ by a proximal step,
+
+    θ = argmax_θ  D(cθ) − 1/(2σ) Σ c_j (θ_j − θ⁰_j)²
+
+which is the same as a *smooth* problem in the weights w̃ = (w, b):
+
+    min_w̃ ½w̃ᵀΛw̃ + Σ c_j ℓ_σ(z_j),    θ_j = −ℓ_σ'(z_j) = clip(θ⁰_j + σ(1 − z_j), 0, 1),    z_j = y_j F_j
+
+(Λ the identity with a zero for a free bias). Newton's matrix is  Λ + σ Σ_bent c_j x̃_j x̃_jᵀ  over the *bent* samples, those with
+0 < θ < 1: few, and fewer from round to round. With few features it is kept up to date by the samples that turn bent or straight,
+so that a Newton step costs one pass over the data and one d × d factorisation; with many its equations are solved roughly, by
+conjugate gradients (see `equations`). The search along a step is exact: the slope is piecewise linear.
+As σ grows the outer rounds converge faster than linearly (Rockafellar, SIAM J. Control Optim. 1976; Yan & Li, Comput. Optim.
+Appl. 2020). The squared hinge is smooth already: its one round has σ = 2, θ⁰ = 0 and no upper bound.
+
+It begins with a random part of the samples, and with a part of the cost where C is large: their solutions are near the next
+one, so that the whole is a matter of few steps.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.bias import best_bias
+from maxmargin.core.candidate import Candidate
+from maxmargin.core.losses import Hinge, SquaredHinge
+from maxmargin.core.penalties import L2
+from maxmargin.core.problem import Problem
+from maxmargin.core.reduce import to_candidate
+from maxmargin.core.workspace import Workspace
+from maxmargin.solvers.base import Clock, Progress, Solver
+from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.linear.rows import Rows
+from maxmargin.solvers.linear.smoothed_hinge import Part, Smoothed
+from maxmargin.solvers.refine import SMALL, refine
+from maxmargin.solvers.stall import FINEST, rounds_to_come
+from maxmargin.typing import Floats
+
+FIRST_PART, FEWEST_SAMPLES, MOST_SAMPLES = 8, 1000, 4000
+"""The part of the samples to begin with: an eighth, within bounds."""
+
+PER_FEATURE = 8
+"""Samples for each feature in that part, at least."""
+
+NEXT_PART = 16
+"""How many times more samples the next part has."""
+
+EASY_COST = 10.0
+"""c‖x‖² of a typical sample up to which no smaller cost is tried first."""
+
+NEXT_COST = 100.0
+"""How many times more the next cost is."""
+
+ROUGH = 1e-2
+"""A part is solved when a step promises less than this share of its objective."""
+
+FIRST_SIGMA, NEXT_SIGMA = 1.0, 8.0
+"""σ where nothing is known, and where a solution is near: 1/σ is the width of the smoothed corner, in units of the margin."""
+
+GROWTH, SLOW_GROWTH = 4.0, 2.0
+"""How σ grows from round to round, and how after a round of many steps."""
+
+LONG = 10
+"""Newton steps that are many for a round."""
+
+INNER = 0.2
+"""A round ends when w and the w of its dual point differ by less than this share of the gap."""
+
+LONGEST = 25
+"""Newton steps of a round, at most."""
+
+SMALL_GAP = 1e-8
+"""The gap to which small problems are solved, whatever the tolerance."""
+
+
+class _Stage(NamedTuple):
+    """A part of the problem: how many samples (None: all), and which share of the cost."""
+
+    n_samples: int | None
+    share: float
+
+
+@dataclass
+class _State:
+    problem: Problem
+    rows: Rows
+    stages: list[_Stage]  # still to come
+    stage: _Stage
+    smooth: Smoothed
+    inner: int = 0  # steps of this round
+    caution: float = 1.0
+    best: tuple[Floats, Floats] | None = None  # (w, θ) of the whole problem
+    best_gap: float = np.inf
+    gaps: list[float] = field(default_factory=list)  # the best after each step on the whole problem
+
+
+@dataclass(frozen=True)
+class ProximalNewton(Solver):
+    """Proximal rounds of Newton steps in the weights: many samples, few features, any C, any bias, any tolerance.
+
+    *Use it when* n ≫ d. *Needs* the linear kernel, L2, hinge or squared hinge, finite costs. *Costs* 15 to 150 steps of one pass
+    over the data and d³/3; for d > 3000 not d³/3 but 10 to 100 conjugate-gradient rounds over the samples near the margin. Memory
+    O(n + d²) beside the data, or a copy of these samples. *Equivalent to* InteriorPoint at its optimum.
+
+    Parameters
+    ----------
+    seed : int
+        Of the part of the samples that it begins with.
+    n_threads : int
+        Threads for passes over the data; the answer does not depend on it.
+
+    Examples
+    --------
+    >>> from maxmargin.solvers import solve
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> solution = solve(Problem(X, y, cost=np.full(4, 10.0)), ProximalNewton(), tol=1e-8)
+    >>> np.round(solution.w, 6), round(solution.b, 6)
+    (array([2.]), -3.0)
+    """
+
+    seed: int = 0
+    n_threads: int = 1
+
+    def accepts(self, problem: Problem) -> str | None:
+        """Why a problem cannot be solved here, or None."""
+        if not problem.is_linear:
+            return f"ProximalNewton solves linear problems, got kernel {problem.kernel!r}. Use InteriorPoint()."
+        if not isinstance(problem.loss, Hinge | SquaredHinge) or not isinstance(problem.penalty, L2):
+            return f"ProximalNewton solves the hinge and the squared hinge with L2, got {problem.loss!r}, {problem.penalty!r}."
+        if problem.is_hard:
+            return "ProximalNewton needs finite costs. Use ConstraintGeneration() for the hard margin."
+        return None
+
+    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+        """w = 0 on the first part, or the warm start's w and α on the whole."""
+        rows = Rows.of(problem, self.n_threads)
+        n, d = rows.shape
+        w = np.zeros(d + 1)
+        if warm is not None:
+            w[:d], w[d] = warm.w, warm.b / (problem.bias.scale or 1.0)
+            alpha = warm.beta * problem.y
+            theta = np.clip(np.divide(alpha, problem.cost, out=np.zeros(n), where=problem.cost > 0), 0.0, 1.0)
+            whole = Part(rows, problem.y, problem.cost)
+            smooth = Smoothed.over(problem.loss, problem.bias, whole, w, NEXT_SIGMA * _level(theta), theta)
+            return _State(problem, rows, [], _Stage(None, 1.0), smooth)
+        if problem.bias.is_free:
+            w[d] = best_bias(problem, np.zeros(n), np.zeros(n)).middle
+        first, *stages = _plan(problem, rows)
+        part = self._part(problem, rows, first)
+        smooth = Smoothed.over(problem.loss, problem.bias, part, w, FIRST_SIGMA, np.full(len(part.y), 0.5))
+        smooth.bend_all()
+        return _State(problem, rows, stages, first, smooth)
+
+    def _part(self, problem: Problem, rows: Rows, stage: _Stage) -> Part:
+        """The samples of a stage: from each class as many of its samples as its size asks for, and with their costs raised."""
+        if stage.n_samples is None:
+            return Part(rows, problem.y, stage.share * problem.cost)
+        rng = np.random.default_rng(self.seed)
+        on = problem.present
+        chosen, raised = [], []
+        for label in (-1.0, 1.0):
+            members = on[problem.y[on] == label]
+            size = min(len(members), max(1, stage.n_samples // 4, stage.n_samples * len(members) // len(on)))
+            chosen.append(rng.permutation(members)[:size])
+            raised.append(np.full(size, len(members) / size))
+        samples, factor = np.concatenate(chosen), np.concatenate(raised)
+        order = np.argsort(samples)
+        samples, factor = samples[order], factor[order]
+        cost = stage.share * factor * problem.cost[samples]
+        return Part(Rows.of_matrix(rows.take(samples), self.n_threads), problem.y[samples], cost)
+
+    def step(self, state: _State, tol: float, clock: Clock) -> Progress:
+        """One Newton step, or the passage to the next stage."""
+        if state.best is None and not state.stages:
+            _keep_the_best(state)
+        with deferred_interrupt() as was_interrupted:
+            self._advance(state, lambda: was_interrupted() or clock.spent() is not None)
+        gap = state.smooth.gap
+        if state.stages:
+            return Progress.without_claim(gap, tol)
+        _keep_the_best(state)
+        to_come = rounds_to_come(state.gaps, max(tol, FINEST), max(len(state.gaps) // 2, LONGEST))
+        if state.rows.n_values <= SMALL and gap > SMALL_GAP:  # steps cost nothing there
+            return Progress.without_claim(gap, tol, to_come=to_come)
+        return Progress(state.caution * gap, to_come=to_come)
+
+    def _advance(self, state: _State, is_over: Callable[[], bool]) -> None:
+        smooth = state.smooth
+        if state.stages and (smooth.gain <= ROUGH * smooth.primal or state.inner > LONGEST):
+            self._enter_next(state)
+            return
+        is_hinge = smooth.top == 1.0
+        if is_hinge and state.inner and (smooth.apart <= INNER * smooth.residual or state.inner >= LONGEST):
+            smooth.next_round(GROWTH if state.inner < LONG else SLOW_GROWTH)
+            state.inner = 0
+        if not smooth.newton_step(is_over):  # not downhill by the linear model that was kept, or nothing left to gain
+            smooth.respond()
+            if not smooth.newton_step(is_over):
+                state.inner = LONGEST
+        smooth.respond()
+        state.inner += 1
+
+    def _enter_next(self, state: _State) -> None:
+        """Take the weights, and what can be known of θ, to the next stage."""
+        before, stage, w = state.stage, state.stages.pop(0), state.smooth.w
+        theta = np.clip(state.smooth.theta, 0.0, state.smooth.top)
+        theta = np.where(theta >= 1.0, 1.0, theta * (before.share / stage.share))  # what was at its bound stays there
+        level = _level(theta)
+        part = self._part(state.problem, state.rows, stage)
+        is_same = before.n_samples == stage.n_samples
+        centre = theta if is_same else np.full(len(part.y), 0.5 * level)
+        state.smooth = Smoothed.over(state.problem.loss, state.problem.bias, part, w, NEXT_SIGMA * level, centre)
+        state.stage, state.inner = stage, 0
+
+    def finish(self, state: _State, tol: float) -> Candidate:
+        """The best (w, θ) of the whole problem; on the way there what the present w makes of it."""
+        if state.stages:
+            state = replace(state, stages=state.stages.copy())
+            while state.stages:
+                self._enter_next(state)
+        w, theta = (state.smooth.w, state.smooth.theta) if state.best is None else state.best
+        problem = state.problem
+        b = problem.bias.scale * float(w[-1])
+        candidate = to_candidate(problem, problem.y * problem.cost * theta, w[:-1], b)
+        return refine(problem, candidate) if state.rows.n_values <= SMALL else candidate
+
+    def heed(self, state: _State, scores: Floats) -> None:
+        """Be more careful before the next claim."""
+        state.caution = min(2.0 * state.caution, 1e6)
+
+
+def _keep_the_best(state: _State) -> None:
+    gap = state.smooth.gap
+    if gap < state.best_gap:
+        state.best, state.best_gap = (state.smooth.w, state.smooth.theta.copy()), gap
+    state.gaps.append(state.best_gap)
+
+
+def _plan(problem: Problem, rows: Rows) -> list[_Stage]:
+    """Small parts before large ones, and on the smallest the cost in steps."""
+    on = problem.present
+    shares = cost_shares(float(problem.cost[on].mean()) * (float(problem.squares[on].mean()) + problem.bias.scale**2))
+    sizes: list[int | None] = []
+    size = min(max(len(on) // FIRST_PART, FEWEST_SAMPLES), MOST_SAMPLES)
+    size = max(size, PER_FEATURE * rows.shape[1])
+    while 4 * size <= len(on):
+        sizes.append(size)
+        size *= NEXT_PART
+    sizes.append(None)
+    return [_Stage(sizes[0], share) for share in shares] + [_Stage(size, 1.0) for size in sizes[1:]]
+
+
+def cost_shares(typical: float) -> list[float]:
+    """The shares of the cost to count one after the other, the last of them 1, given c‖x‖² of a typical sample.
+
+    Examples
+    --------
+    >>> cost_shares(10.0), cost_shares(1e4)
+    ([1.0], [0.0001, 0.01, 1.0])
+    """
+    shares = [1.0]
+    while shares[0] * typical > 3.0 * EASY_COST:
+        shares.insert(0, shares[0] / NEXT_COST)
+    return shares
+
+
+def _level(theta: Floats) -> float:
+    """The mean θ of the support vectors."""
+    used = theta[theta > 0]
+    return float(np.minimum(used, 1.0).mean()) if len(used) else 1.0

@@ -1,0 +1,222 @@
+"""The smoothed problem of one proximal round, with its Newton step: what `ProximalNewton` solves again and again.
+
+In its notation,
+
+    min_w̃ ½w̃ᵀΛw̃ + Σ c_j ℓ_σ(z_j),    θ_j = −ℓ_σ'(z_j) = clip(θ⁰_j + σ(1 − z_j), 0, 1),    z_j = y_j F_j
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.core.losses import Hinge, Loss
+from maxmargin.core.problem import Bias
+from maxmargin.solvers.linear.normal_equations import Equations
+from maxmargin.solvers.linear.rows import Rows
+from maxmargin.typing import Floats
+
+ENOUGH = 0.1
+"""The search along a step ends where the slope is below this share of the slope at its start."""
+
+
+SMOOTH_SIGMA = 2.0
+"""σ of the squared hinge, which is smooth already: its second derivative."""
+
+
+class Part(NamedTuple):
+    """Some samples: their rows, labels and costs."""
+
+    rows: Rows
+    y: Floats
+    cost: Floats
+
+
+@dataclass
+class Smoothed:
+    """The smoothed problem over some rows, at the present weights; sums are kept for each half of the rows."""
+
+    rows: Rows
+    y: Floats
+    cost: Floats
+    top: float  # the upper bound of θ
+    constant: float  # the constant feature that the bias is the weight of; 0: none
+    ridge: Floats  # Λ
+    sigma: float
+    w: Floats
+    z: Floats
+    centre: Floats  # θ⁰
+    base: Floats
+    theta: Floats
+    bent: Any
+    made: Floats  # (2, d + 1): Σ c_j θ_j y_j x̃_j
+    equations: Equations
+    n_bent: int = 0
+    most_bent: int = 0
+    residual: float = np.inf
+    loss: float = 0.0
+    gain: float = np.inf  # what the last step promised, at half its slope
+
+    @classmethod
+    def over(
+        cls,
+        loss: Loss,
+        bias: Bias,
+        part: "Part",
+        w: Floats,
+        sigma: float,
+        centre: Floats,
+        by: type[Equations] | None = None,
+    ) -> "Smoothed":
+        """At weights w, with θ where the scores put it; a smooth loss has its own σ and centre; `by` solves the equations."""
+        (n, d), is_hinge = part.rows.shape, isinstance(loss, Hinge)
+        ridge, constant = ridge_of(bias, d), constant_of(bias)
+        new = cls(
+            part.rows,
+            part.y,
+            part.cost,
+            top=1.0 if is_hinge else np.inf,
+            constant=constant,
+            ridge=ridge,
+            sigma=sigma if is_hinge else SMOOTH_SIGMA,
+            w=w,
+            z=part.rows.signed_scores(part.y, w, constant * w[d]),
+            centre=centre if is_hinge else np.zeros(n),
+            base=np.empty(n),
+            theta=np.zeros(n),
+            bent=np.zeros(n, dtype=np.bool_),
+            made=np.zeros((2, d + 1)),
+            equations=(Equations.over if by is None else by)(part.rows, part.cost, constant, ridge),
+        )
+        new.respond()
+        return new
+
+    def respond(self, *, keep: bool = False) -> None:
+        """Set θ for the present scores, and bring the sums up to date; `keep`: as the bent samples' linear model has it."""
+        from maxmargin._loops.linear import proximal_newton as loops
+
+        n = len(self.y)
+        moved, turned, change = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+
+        def half(begin: int, end: int) -> Floats:
+            report = np.zeros(loops.N_FIELDS)
+            loops.respond(
+                self.centre, self.sigma, self.z, self.cost, self.top, keep, begin, end,
+                self.base, self.theta, self.bent, moved, change, turned, report,
+            )  # fmt: skip
+            n_moved, n_turned, which = int(report[loops.N_MOVED]), int(report[loops.N_TURNED]), int(begin > 0)
+            rows = moved[begin : begin + n_moved]
+            self.rows.add(rows, change[begin : begin + n_moved] * self.y[rows], self.constant, self.made[which])
+            signed = turned[begin : begin + n_turned]
+            rows = np.where(signed < 0, ~signed, signed)
+            weights = np.where(signed < 0, -self.cost[rows], self.cost[rows])
+            self.equations.turn(which, rows, weights)
+            return report
+
+        first, second = self.rows.halves(half)
+        report = first + second
+        self.n_bent = int(report[loops.N_BENT])
+        self.most_bent = max(self.most_bent, self.n_bent)
+        self.residual, self.loss = float(report[loops.RESIDUAL]), float(report[loops.LOSS])
+
+    def bend_all(self) -> None:
+        """Count all samples as bent: from w = 0 the next step is then that of least squares."""
+        straight = np.flatnonzero(~self.bent)
+        self.equations.turn(0, straight, self.cost[straight])
+        self.bent[:] = True
+
+    def next_round(self, growth: float) -> None:
+        """Move the centre to θ and sharpen the corner; the bent samples keep their linear model for the first step."""
+        self.centre = np.clip(self.theta, 0.0, self.top)
+        self.sigma *= growth
+        if 4 * self.n_bent < self.most_bent:  # the sums have lost digits to samples that are no longer in them
+            self.most_bent, self.made[:] = 0, 0.0
+            self.equations.forget()
+            used, bent = np.flatnonzero(self.theta), np.flatnonzero(self.bent)
+            self.rows.add(used, (self.y * self.cost * self.theta)[used], self.constant, self.made[0])
+            self.equations.turn(0, bent, self.cost[bent])
+        self.respond(keep=True)
+
+    def fall(self, dz: Floats, t: float) -> float:
+        """Σ c_j θ_j dz_j after a step t along dz: how fast the losses fall there."""
+        from maxmargin._loops.linear.proximal_newton import fall
+
+        falls = self.rows.halves(
+            lambda i, j: fall(self.base, dz, self.cost, self.sigma, t, self.top, i, j), 3 * len(dz)
+        )
+        return float(sum(falls))
+
+    @property
+    def gradient(self) -> Floats:
+        """Λw̃ − Σ c_j θ_j y_j x̃_j."""
+        return np.asarray(self.ridge * self.w - self.made[0] - self.made[1])
+
+    @property
+    def primal(self) -> float:
+        """P(w, b)."""
+        return 0.5 * float((self.ridge * self.w) @ self.w) + self.loss
+
+    @property
+    def apart(self) -> float:
+        """What keeps θ from being a dual point of w: ½‖w − w(cθ)‖², and the imbalance Σβ where the bias is free."""
+        g = self.gradient
+        imbalance = abs(float(g[-1])) if self.ridge[-1] == 0.0 else 0.0
+        return 0.5 * float((self.ridge * g) @ g) + imbalance
+
+    @property
+    def gap(self) -> float:
+        """The relative gap of w and θ."""
+        return (self.residual + self.apart) / max(self.primal, np.finfo(float).tiny)
+
+    def newton_step(self, is_over: Callable[[], bool]) -> bool:
+        """Move w to the best point along Newton's direction; False where there is none."""
+        direction = self.equations.solve(-self.gradient, self.sigma, self.bent, is_over)
+        if direction is None:
+            return False
+        dz = self.rows.signed_scores(self.y, direction, self.constant * direction[-1])
+        t = self._search(direction, dz)
+        self.w = self.w + t * direction
+        self.z += t * dz
+        return t > 0.0
+
+    def _search(self, direction: Floats, dz: Floats) -> float:
+        """The step t ∈ (0, 1] that makes the slope small (regula falsi); 0 where the direction does not lead down."""
+        flat, bend = float((self.ridge * self.w) @ direction), float((self.ridge * direction) @ direction)
+
+        def slope(t: float) -> float:
+            return flat + t * bend - self.fall(dz, t)
+
+        steep = slope(0.0)
+        self.gain = -0.5 * steep
+        if not steep < 0.0:
+            return 0.0
+        low, high, at_low, at_high, was = 0.0, 1.0, steep, slope(1.0), np.nan
+        if at_high <= -ENOUGH * steep:
+            return 1.0
+        for _ in range(60):
+            t = (low * at_high - high * at_low) / (at_high - at_low)
+            here = slope(t)
+            if abs(here) <= -ENOUGH * steep or not low < t < high:
+                break
+            # Illinois: an end that stays twice loses half of its weight.
+            if here > 0.0:
+                at_low *= 0.5 if at_high == was else 1.0
+                high, at_high = t, here
+            else:
+                at_high *= 0.5 if at_low == was else 1.0
+                low, at_low = t, here
+            was = here
+        return t
+
+
+def ridge_of(bias: Bias, d: int) -> Floats:
+    """The diagonal of Λ: ones, and behind them a zero for a free bias."""
+    ridge = np.ones(d + 1)
+    ridge[d] = 0.0 if bias.is_free else 1.0
+    return ridge
+
+
+def constant_of(bias: Bias) -> float:
+    """The constant feature that the bias is the weight of; 0: none."""
+    return 1.0 if bias.is_free else bias.scale

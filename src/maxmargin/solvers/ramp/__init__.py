@@ -1,0 +1,1 @@
+"""The ramp loss, which is not convex: drivers above `solve`."""

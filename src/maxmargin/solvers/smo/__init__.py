@@ -1,0 +1,1 @@
+"""Kernel problems: sequential minimal optimisation on working sets."""

@@ -1,0 +1,1 @@
+"""Perceptron, stochastic gradients and subgradient descent."""

@@ -1,0 +1,154 @@
+"""The perceptron: find w with y_j F_j > 0 for all samples, one mistake at a time.
+
+    w ← 0;  for each sample j in turn:  if y_j⟨w, φ̃_j⟩ ≤ 0 then w ← w + y_j φ̃_j;   until an epoch makes no mistake
+
+(Rosenblatt, 1958). φ̃_j has a constant feature behind it where there is a bias. On linear problems w is kept, with kernels the
+number of mistakes at each sample: the updates are the same. At most (ρ/γ)² of them are made, ρ = max‖φ̃_j‖ and γ the largest
+margin min_j y_j⟨u, φ̃_j⟩ of a unit vector u. The averaged and the voted form are those of Freund & Schapire (1999).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from maxmargin.core.problem import Problem
+from maxmargin.core.workspace import Workspace
+from maxmargin.solvers.base import Clock
+from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.linear.rows import Rows
+from maxmargin.solvers.stochastic.gram import Gram
+from maxmargin.solvers.stochastic.sample_order import Visits
+from maxmargin.typing import Floats, Indices
+
+CALL_VALUES = 4_000_000
+"""Stored values that one compiled call visits: some 20 ms."""
+
+GRAM_VISITS = 256
+"""Visits whose Gram matrix is computed at a time; fewer where their rows of K would take more than 32 MB."""
+
+
+@dataclass
+class Perceptron:
+    """A perceptron on its way: w (or, with a kernel, coefficients), and every mistake so far.
+
+    `problem` is the hard margin whose constraints it tries to meet: infinite costs, no bias or a penalised one. Costs
+    O(non-zeros) an epoch; with a kernel n values a mistake, and 256 a visit where n is large.
+
+    Examples
+    --------
+    >>> from maxmargin.core import Bias
+    >>> X, y = np.array([[1.0, 2.0], [2.0, -1.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
+    >>> problem = Problem(X, y, np.full(3, np.inf), bias=Bias.none())
+    >>> run = Perceptron.start(problem, Workspace(problem), Visits.of(np.arange(3), "given", seed=0))
+    >>> run.epoch(), run.epoch(), run.w[:-1], run.sequence
+    (2, 0, array([3., 1.]), array([0, 1]))
+    """
+
+    problem: Problem
+    visits: Visits
+    rows: Rows | None
+    gram: Gram | None
+    scores: Floats
+    w: Floats
+    u: Floats
+    clock: int = 0
+    epochs: int = 0
+    mistakes: list[Indices] = field(default_factory=list)
+    times: list[Indices] = field(default_factory=list)
+    last_mistakes: int = -1
+
+    @classmethod
+    def start(cls, problem: Problem, workspace: Workspace, visits: Visits) -> "Perceptron":
+        """w = 0."""
+        rows = Rows.of(problem) if problem.is_linear else None
+        gram = None if problem.is_linear else Gram.of(problem, workspace)
+        size = problem.X.shape[1] + 1 if problem.is_linear else problem.n
+        return cls(problem, visits, rows, gram, np.zeros(problem.n), np.zeros(size), np.zeros(size))
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the last epoch made no mistake: then w separates the samples."""
+        return self.last_mistakes == 0
+
+    @property
+    def sequence(self) -> Indices:
+        """The sample of each mistake, in order."""
+        return np.concatenate([np.empty(0, dtype=np.int64), *self.mistakes])
+
+    def epoch(self, is_over: Callable[[], bool] = lambda: False) -> int:
+        """Visit all samples once (or until `is_over` says so), and count the mistakes."""
+        count = 0
+        with deferred_interrupt() as was_interrupted:
+            for visits in self.calls():
+                count += self.visit(visits)
+                if was_interrupted() or is_over():
+                    break
+            else:
+                self.last_mistakes = count
+            self.epochs += 1
+        return count
+
+    def visit(self, visits: Indices) -> int:
+        """Visit some samples in turn, and count the mistakes."""
+        if self.rows is not None:
+            found = visit_rows(self.rows, self.problem.y, self.problem.bias.scale, visits, self.clock, self.w, self.u)
+            mistakes, times, count = *found, len(found[0])
+        else:
+            from maxmargin._loops.stochastic import perceptron as loops
+
+            assert self.gram is not None
+            mistakes, times = np.empty((2, len(visits)), dtype=np.int64)
+            G, before, local = self.gram.block(visits), self.w.copy(), self.scores[visits]
+            count = loops.visit_gram(G, self.problem.y, visits, local, self.clock, self.w, self.u, mistakes, times)
+            self.scores += self.gram.scores(self.w - before)
+        self.clock += len(visits)
+        self.mistakes.append(mistakes[:count].copy())
+        self.times.append(times[:count].copy())
+        return int(count)
+
+    def average(self) -> Floats:
+        """The mean of w over all visits, each counted after its update."""
+        return self.w - self.u / self.clock if self.clock else self.w
+
+    def survivals(self) -> Indices:
+        """How many visits each version of w lived through, the one of its making included: one number a mistake."""
+        times = np.concatenate([np.empty(0, dtype=np.int64), *self.times, np.array([self.clock + 1], dtype=np.int64)])
+        return np.diff(times)
+
+    def calls(self) -> Iterator[Indices]:
+        """The visits of one epoch, cut into what one compiled call should do."""
+        order = self.visits.epoch()
+        most = min(GRAM_VISITS, CALL_VALUES // len(order))
+        if self.rows is not None:
+            most = CALL_VALUES * len(order) // max(self.rows.n_values, 1)
+        most = max(1, most)
+        return (order[i : i + most] for i in range(0, len(order), most))
+
+
+def visit_rows(
+    rows: Rows, signed: Floats, scale: float, visits: Indices, clock: int, w: Floats, u: Floats
+) -> tuple[Indices, Indices]:
+    """Visit rows in turn after `clock` visits, changing w and u in place: the samples of the mistakes, and their times.
+
+    `signed` is y times a sample's weight, which is the length of its update.
+    """
+    from maxmargin._loops.stochastic import perceptron as loops
+
+    mistakes, times = np.empty(len(visits), dtype=np.int64), np.empty(len(visits), dtype=np.int64)
+    loop = loops.visit_csr if rows.is_sparse else loops.visit_dense
+    count = loop(*rows.arrays, signed, scale, visits, clock, w, u, mistakes, times)
+    return mistakes[:count], times[:count]
+
+
+def run_perceptron(run: Perceptron, clock: Clock, observe: Callable[[Perceptron], bool] = lambda run: False) -> bool:
+    """Epochs until one is clean, the clock or an observer ends it; True: interrupted by Ctrl-C."""
+    try:
+        while not run.is_clean and clock.spent() is None:
+            run.epoch(lambda: clock.seconds_left <= 0)
+            clock.rounds += 1
+            if observe(run):
+                return False
+    except KeyboardInterrupt:
+        return True
+    return clock.budget.stop is not None and clock.budget.stop()
