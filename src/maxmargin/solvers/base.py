@@ -20,7 +20,7 @@ from maxmargin.core.solution import Solution, Status, TracePoint
 from maxmargin.core.workspace import DEFAULT_BYTES, Workspace
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
 from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.stall import Pulse
+from maxmargin.solvers.stall import WINDOW, Pulse
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
 
@@ -158,6 +158,10 @@ class Solver(ABC):
     def accuracy(self) -> float:
         """The smallest relative gap to ask for on any problem it accepts: 0 where only rounding ends the progress."""
         return 0.0
+
+    def window(self, problem: Problem) -> int:
+        """Rounds in which the best dual value must rise, or progress has ended."""
+        return WINDOW
 
     def route(self, state: Any) -> list[str]:
         """Its name, and those of the solvers that are its own later phases."""
@@ -362,10 +366,11 @@ class _Run:
     def stalls(self, progress: Progress) -> bool:
         """Whether the best dual value stands still; a certificate says so, and not the solver."""
         self.pulse.reported(progress.dual, self.clock.rounds)
-        if self.solver.accuracy > 0.0 or not self.pulse.is_missing(self.clock.rounds):
+        window = self.solver.window(self.problem)
+        if self.solver.accuracy > 0.0 or not self.pulse.is_missing(self.clock.rounds, window):
             return False
         self.judge(self.solver.finish(self.state, self.tol))
-        return self.pulse.is_missing(self.clock.rounds)
+        return self.pulse.is_missing(self.clock.rounds, window)
 
     def successor(self, progress: Progress, has_ended: bool) -> Solver | None:
         """Who goes on, if anybody: where a solver crawls one that takes less, where it has ended the next of the list.

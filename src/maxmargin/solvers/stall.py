@@ -82,10 +82,10 @@ class Pulse:
         if self._is_higher(dual, self.own):
             self.own, self.rose = dual, rounds
 
-    def is_missing(self, rounds: int) -> bool:
+    def is_missing(self, rounds: int, window: int = WINDOW) -> bool:
         """Whether nothing has risen for so long that a certificate has to be asked."""
         all_rounds = rounds - self.began
-        return rounds - self.rose > max(WINDOW, all_rounds // 2) or rounds - self.proved > max(
+        return rounds - self.rose > max(window, all_rounds // 2) or rounds - self.proved > max(
             TRUST, 3 * all_rounds // 4
         )
 

@@ -37,7 +37,7 @@ from maxmargin.solvers.smo.small_problems import is_suitable, solve_at_once
 from maxmargin.solvers.smo.state import Active, State, climbs, estimate, shrink, working_size
 from maxmargin.solvers.smo.working_kernel import WorkingKernel, padded
 from maxmargin.solvers.smo.working_set import FEW, SIZE, bytes_for_rows, choose
-from maxmargin.solvers.stall import FINEST, rounds_to_come
+from maxmargin.solvers.stall import FINEST, WINDOW, rounds_to_come
 from maxmargin.threads import halves, together
 from maxmargin.typing import Floats, Indices
 
@@ -50,6 +50,9 @@ SHRINK_EVERY = 5
 
 SHRINK_BELOW = 0.3
 """Relative gap below which samples are left out: before, too little is known of them."""
+
+WHOLE_WINDOW = 25
+"""Rounds in which the dual value must rise where each round works on all samples, up to thousands of times."""
 
 CLAIM = 0.9
 """A gap is claimed when the own estimate is this share of it; after each claim that failed, half of that."""
@@ -102,6 +105,10 @@ class SMO(Solver):
         if problem.is_hard:
             return "SMO needs finite costs. Use ConstraintGeneration() for the hard margin."
         return None
+
+    def window(self, problem: Problem) -> int:
+        """Few rounds where each of them works on the whole problem."""
+        return WHOLE_WINDOW if problem.n <= FEW else WINDOW
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> State:
         """β = 0, or the warm start's."""
