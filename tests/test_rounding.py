@@ -47,7 +47,7 @@ def test_slacks_in_twice_the_precision_keep_their_digits_where_float64_has_none(
     w = rng.standard_normal(d)
     b = -float((X @ w).mean())
     rows = rng.permutation(n)
-    found = products.slacks(X, rows, w, b, y[rows])
+    found = products.slacks(X, rows, w, b, y[rows], np.ones(len(rows)))
     dense = X.toarray() if sp.issparse(X) else X
     for at, j in enumerate(rows):
         terms = [Fraction(float(x)) * Fraction(c) for x, c in zip(dense[j], w.tolist(), strict=True)]

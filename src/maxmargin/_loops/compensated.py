@@ -43,10 +43,10 @@ def sum_twice(values):
 
 
 @loop_exact
-def slacks_dense(X, rows, w, b, y, out):
-    """out_k = 1 − y_k(⟨w, x⟩ + b) for the chosen rows x."""
+def slacks_dense(X, rows, w, b, y, target, out):
+    """out_k = target_k − y_k(⟨w, x⟩ + b) for the chosen rows x."""
     for k in range(rows.shape[0]):
-        high, low = two_sum(1.0, -y[k] * b)
+        high, low = two_sum(target[k], -y[k] * b)
         for f in range(w.shape[0]):
             p, e = two_product(float(X[rows[k], f]), -y[k] * w[f])
             high, t = two_sum(high, p)
@@ -55,10 +55,10 @@ def slacks_dense(X, rows, w, b, y, out):
 
 
 @loop_exact
-def slacks_csr(indptr, indices, data, rows, w, b, y, out):
+def slacks_csr(indptr, indices, data, rows, w, b, y, target, out):
     """The same for rows of a CSR matrix."""
     for k in range(rows.shape[0]):
-        high, low = two_sum(1.0, -y[k] * b)
+        high, low = two_sum(target[k], -y[k] * b)
         for j in range(indptr[rows[k]], indptr[rows[k] + 1]):
             p, e = two_product(float(data[j]), -y[k] * w[indices[j]])
             high, t = two_sum(high, p)

@@ -48,23 +48,24 @@ def best_bias(problem: Problem, beta: Floats, f: Floats) -> Interval:
         b = problem.bias.scale**2 * float(beta.sum())
         return Interval(b, b)
     on = problem.present
-    f, y, cost = f[on], problem.y[on], problem.cost[on]
+    f, y, cost, t = f[on], problem.y[on], problem.cost[on], problem.t[on]
     if problem.is_hard:
         b = -0.5 * (float(f[y > 0].min()) + float(f[y < 0].max()))
         return Interval(b, b)
     if isinstance(problem.loss, Hinge):
-        return hinge_interval(f, y, cost)
+        return hinge_interval(f, y, cost, t, problem.total)
     if isinstance(problem.loss, SquaredHinge):
-        b = squared_hinge_root(f, y, cost)
+        b = squared_hinge_root(f, y, cost, t, problem.total)
         return Interval(b, b)
     raise NotSupportedError(f"No closed form for the best bias of {problem.loss!r}.")
 
 
-def hinge_interval(f: Floats, y: Floats, cost: Floats) -> Interval:
-    """Where Σ c_j max(0, 1 − y_j(f_j + b)) is smallest."""
+def hinge_interval(f: Floats, y: Floats, cost: Floats, t: Floats | None = None, total: float = 0.0) -> Interval:
+    """Where total · b + Σ c_j max(0, y_j(t_j − f_j − b)) is smallest; t = y by default."""
     # Passing a kink from the left raises the slope by its cost: a positive switches off, a negative switches on. It starts at
-    # minus the positives' cost, so it reaches zero where the kinks passed have cost as much.
-    kinks, balance, flat = y - f, float(cost[y > 0].sum()), FLAT * float(cost.sum())
+    # minus the positives' cost, so it reaches zero where the kinks passed have cost as much, less the total.
+    kinks, flat = (y if t is None else t) - f, FLAT * float(cost.sum())
+    balance = float(cost[y > 0].sum()) - total
     return Interval(*weighted_quantiles(kinks, cost, balance - flat, balance + flat))
 
 
@@ -80,9 +81,9 @@ def weighted_quantiles(values: Floats, weights: Floats, *totals: float) -> list[
     return [value if value < np.inf else float(values.max()) for value in reached]
 
 
-def squared_hinge_root(f: Floats, y: Floats, cost: Floats) -> float:
-    """Where Σ c_j max(0, 1 − y_j(f_j + b))² is smallest: the slope is piecewise linear and non-decreasing."""
-    kinks = y - f
+def squared_hinge_root(f: Floats, y: Floats, cost: Floats, t: Floats | None = None, total: float = 0.0) -> float:
+    """Where total · b + Σ c_j max(0, y_j(t_j − f_j − b))² is smallest: the slope is piecewise linear and non-decreasing."""
+    kinks = (y if t is None else t) - f
     order = np.argsort(kinks, kind="stable")
     k, c, positive = kinks[order], cost[order], (y > 0)[order]
     # Between kinks i−1 and i: positives from i on and negatives before i are active; each pulls b towards its kink.
@@ -92,9 +93,10 @@ def squared_hinge_root(f: Floats, y: Floats, cost: Floats) -> float:
     pull = np.concatenate(([0.0], np.cumsum(np.where(positive, 0.0, c * k)))) + np.concatenate(
         (np.cumsum(np.where(positive, c * k, 0.0)[::-1])[::-1], [0.0])
     )
+    pull = pull - 0.5 * total
     lower, upper = np.concatenate(([-np.inf], k)), np.concatenate((k, [np.inf]))
     with np.errstate(invalid="ignore", divide="ignore"):
         roots = np.clip(np.where(active > 0, pull / active, 0.5 * (lower + upper)), lower, upper)
         slopes = np.abs(active * roots - pull)
-    flat = np.flatnonzero(active == 0)  # a piece without any loss: its middle
+    flat = np.flatnonzero((active == 0) & (total == 0.0))  # a piece without any loss: its middle
     return float(roots[flat[0]] if len(flat) else roots[np.nanargmin(slopes)])

@@ -57,6 +57,8 @@ def bias_at_most(problem: Problem, f: Floats) -> Interval:
 
 def _bounds(problem: Problem, f: Floats, sign: float) -> Interval:
     on = problem.counted
+    if not problem.is_classification:
+        raise NotSupportedError("Bounds of the bias are for classification.")
     f, y, cost = f[on], problem.y[on], problem.cost[on]
     if not np.isfinite(f).all():
         return Interval(sign * np.inf, sign * np.inf)

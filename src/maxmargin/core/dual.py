@@ -1,4 +1,4 @@
-"""The dual's feasible set: lo ≤ β ≤ hi, and Σβ = 0 where the bias is free."""
+"""The dual's feasible set: lo ≤ β ≤ hi, and Σβ = τ where the bias is free (0 in classification)."""
 
 import numpy as np
 
@@ -15,10 +15,12 @@ def box(problem: Problem) -> tuple[Floats, Floats]:
 
 
 def make_feasible(problem: Problem, beta: Floats) -> Floats:
-    """β clipped into its box; for a free bias with its heavier side scaled down, so that Σβ = 0 up to rounding."""
+    """β clipped into its box; for a free bias with its heavier side scaled down, so that Σβ = τ up to rounding."""
     lo, hi = box(problem)
     beta = np.clip(beta, lo, hi)
-    return balance(beta) if problem.bias.is_free else beta
+    if not problem.bias.is_free:
+        return beta
+    return balance(beta) if problem.total == 0.0 else reach(beta, hi, problem.total)
 
 
 def balance(beta: Floats) -> Floats:
@@ -33,3 +35,26 @@ def balance(beta: Floats) -> Floats:
     if abs(plus - minus) <= gamma(len(beta)) * (plus + minus):
         return beta
     return np.where(positive == (plus > minus), beta * (min(plus, minus) / max(plus, minus)), beta)
+
+
+def reach(beta: Floats, hi: Floats, total: float) -> Floats:
+    """Change β so that Σβ is `total` > 0, or above it by the rounding of a sum: the certificate takes that from one sample.
+
+    A sum that is too large: the positive side is scaled down. One that is too small: the negative side is scaled down, and where
+    that is not enough the positive one moves towards its bounds.
+    """
+    share = 4.0 * gamma(len(beta))
+    for _ in range(2):
+        positive = beta > 0
+        plus, minus = float(beta[positive].sum()), -float(beta[~positive].sum())
+        goal = total + share * (plus + minus + total)
+        if total <= plus - minus <= goal + share * goal:
+            return beta
+        if plus - minus > goal:
+            return np.where(positive, beta * ((minus + goal) / plus), beta)
+        if plus >= goal:
+            return np.where(positive, beta, beta * ((plus - goal) / minus))
+        beta = np.where(positive, beta, 0.0)
+        room = np.where(np.isfinite(hi), hi, total) - beta
+        beta = np.minimum(beta + room * min((goal - plus) / float(room.sum()), 1.0), hi)
+    return beta

@@ -1,7 +1,10 @@
 """The problem: the only definition of the objective.
 
-    P(w, b) = Ω(w) + Σ_j c_j ℓ(y_j F_j),     F_j = ⟨w, φ(x_j)⟩ + b
-    D(β)    = Σ_j (α_j − c_j ℓ*(α_j)) − Ω*(w(β)),   α = β y in its box,   w(β) = Σ_j β_j φ(x_j),   Σβ = 0 if b is free
+    P(w, b) = Ω(w) + τb + Σ_j c_j ℓ(m_j),     m_j = r_j − y_j F_j,     F_j = ⟨w, φ(x_j)⟩ + b
+    D(β)    = Σ_j (r_j α_j − c_j ℓ*(α_j)) − Ω*(w(β)),   α = β y in its box,   w(β) = Σ_j β_j φ(x_j),   Σβ = τ if b is free
+
+In classification the target r is 1 and the total τ is 0. Regression (ε-SVR) has each row twice, with y = ±1 and r = ±t − ε. One
+class has y = 1, r = 0, τ = 1 and b = −ρ.
 
 A **vector of the feature space** is a plain array: the d weights themselves where the kernel is linear, and the n
 coefficients v of Σ_j v_j φ(x_j) for every other kernel. `Problem` knows its inner product, so nobody else needs to ask
@@ -91,6 +94,10 @@ class Problem:
         What is minimised; the kernel must be resolved (no ``gamma="scale"``).
     rows : index array (n,), optional
         Which rows of X are the samples; all of them by default. Choosing rows copies nothing.
+    target : array (n,), optional
+        r_j, the margin that a sample is to reach; 1 for all of them by default.
+    total : float ≥ 0
+        τ, which Σβ is to be; needs a free bias where it is not 0.
     shared : SharedRows, optional
         Rows of X ready for the kernel's tiles, given to all problems on the same data.
 
@@ -110,13 +117,15 @@ class Problem:
     kernel: Kernel = field(default_factory=Linear)
     bias: Bias = field(default_factory=Bias.free)
     rows: Indices | None = None
+    target: Floats | None = None
+    total: float = 0.0
     shared: SharedRows | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if sp.issparse(self.X) and not self.X.has_canonical_format:  # entries of one place are one number from here on
             object.__setattr__(self, "X", distinct(self.X))
         n = self.X.shape[0] if self.rows is None else len(self.rows)
-        for name in ("y", "cost"):
+        for name in ("y", "cost") if self.target is None else ("y", "cost", "target"):
             array = np.asarray(getattr(self, name), dtype=np.float64)
             if array.shape != (n,):
                 raise InvalidInputError(f"{name} must have one number for each of the {n} samples, got {array.shape}.")
@@ -126,16 +135,46 @@ class Problem:
         present = self.cost > 0
         if not (self.cost >= 0).all():
             raise InvalidInputError("cost must be ≥ 0 for each sample; 0 leaves a sample out.")
-        if not present.any() or self.y.min() == self.y.max():
+        if not present.any() or (self.is_classification and self.y.min() == self.y.max()):
             missing = "has a positive cost" if not present.any() else f"has the label {-self.y[0]:+.0f}"
             raise InvalidInputError(f"No sample {missing}; samples of two classes are needed.")
         infinite = np.isinf(self.cost[present])
         if infinite.any() and not infinite.all():
             raise InvalidInputError("Costs must be all finite (soft margin) or all infinite (hard margin), not mixed.")
+        if not self.is_classification:
+            self._check_family(bool(infinite.any()))
         if isinstance(self.penalty, L1) and not self.is_linear:
             raise NotSupportedError(
                 f"The L1 penalty counts features, got kernel {self.kernel!r} that has none. Use L2(), or Linear()."
             )
+
+    def _check_family(self, is_hard: bool) -> None:
+        """What targets and a total need."""
+        if self.target is not None and not np.isfinite(self.target).all():
+            raise InvalidInputError("target must be a finite number for each sample.")
+        if is_hard or not isinstance(self.penalty, L2):
+            raise NotSupportedError("Targets and a total need finite costs and the L2 penalty.")
+        if not 0.0 <= self.total < math.inf or (self.total > 0.0 and not self.bias.is_free):
+            raise InvalidInputError(
+                f"total must be a finite number ≥ 0, and 0 without a free bias; got {self.total!r}."
+            )
+        most = float(self.loss.upper(self.cost)[self.y > 0].sum())
+        if self.total > most:
+            raise InvalidInputError(f"total = {self.total!r} cannot be reached: β sums up to {most!r} at most.")
+
+    @property
+    def is_classification(self) -> bool:
+        """Whether every target is 1, and the total 0."""
+        return self.target is None and self.total == 0.0
+
+    @property
+    def t(self) -> Floats:
+        """The linear term of the dual: t_j = y_j r_j, so that D(β) = tᵀβ − … and the kinks of the loss in b are at t − f."""
+        return self.y if self.target is None else self.y * self.target
+
+    def slack(self, F: Floats, on: Indices | slice = slice(None)) -> Floats:
+        """m = r − yF of samples with decision values F: all of them, or those that `on` names."""
+        return (1.0 if self.target is None else self.target[on]) - self.y[on] * F
 
     @property
     def n(self) -> int:
@@ -271,11 +310,11 @@ class Problem:
     def primal_from(self, w: Floats, b: float, f: Floats) -> float:
         """P(w, b), given f = `decision(w)`."""
         on = self.counted
-        z = self.y[on] * (f[on] + b)
-        if self.is_hard and z.min() < 1:
+        m = self.slack(f[on] + b, on)
+        if self.is_hard and m.max() > 0:
             return np.inf
-        losses = 0.0 if self.is_hard else float(self.cost[on] @ self.loss.value(z))
-        return self.regularizer(w, b, f) + losses
+        losses = 0.0 if self.is_hard else float(self.cost[on] @ self.loss.value(1.0 - m))
+        return self.regularizer(w, b, f) + self.total * b + losses
 
     def regularizer(self, w: Floats, b: float, f: Floats) -> float:
         """Ω of the penalised weights, given f = `decision(w)`."""
@@ -284,10 +323,10 @@ class Problem:
         return 0.5 * (self.norm2(w, f) + self._constant_weight(b) ** 2)
 
     def dual(self, beta: Floats) -> float:
-        """D(β): −∞ where β leaves its box or, with a free bias, does not sum to zero up to the rounding of the sum."""
+        """D(β): −∞ where β leaves its box or, with a free bias, does not sum to the total up to the rounding of the sum."""
         alpha = beta * self.y
-        total = exact_sum(beta) if self.bias.is_free else 0.0
-        is_balanced = abs(total) <= gamma(self.n) * float(np.abs(beta).sum())
+        rest = exact_sum(np.append(beta, -self.total)) if self.bias.is_free else 0.0
+        is_balanced = abs(rest) <= gamma(self.n) * float(np.abs(beta).sum())
         if not is_balanced or (alpha < 0).any() or (alpha > self.loss.upper(self.cost)).any():
             return -np.inf
         return self.dual_from(beta, self.image(beta))
@@ -299,7 +338,8 @@ class Problem:
     def dual_from(self, beta: Floats, image: Floats) -> float:
         """D(β), given its `image`."""
         alpha = beta * self.y
-        gain = float(alpha.sum() - self.loss.dual_penalty(alpha, self.cost).sum())
+        gain = float(alpha.sum() if self.target is None else self.target @ alpha)
+        gain -= float(self.loss.dual_penalty(alpha, self.cost).sum())
         if self.is_linear:
             return gain - self.penalty.conjugate(image)
         return gain - 0.5 * (self.norm2(beta, image) + (self.bias.scale * float(beta.sum())) ** 2)

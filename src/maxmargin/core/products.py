@@ -70,21 +70,21 @@ def entries(X: Matrix) -> Any:
     return np.diff(X.indptr).astype(np.float64) if sp.issparse(X) else float(X.shape[1])
 
 
-def slacks(X: Matrix, rows: Indices, w: Floats, b: float, y: Floats) -> Floats:
-    """1 − y_k(⟨w, x_k⟩ + b) for the chosen rows, in twice the working precision; NaN where that overflows."""
+def slacks(X: Matrix, rows: Indices, w: Floats, b: float, y: Floats, target: Floats) -> Floats:
+    """r_k − y_k(⟨w, x_k⟩ + b) for the chosen rows, in twice the working precision; NaN where that overflows."""
     from maxmargin._loops.compensated import slacks_csr, slacks_dense
 
     out = np.empty(len(rows))
     rows = rows.astype(np.int64, copy=False)
     if sp.issparse(X):
-        slacks_csr(X.indptr, X.indices, X.data, rows, np.ascontiguousarray(w), float(b), y, out)
+        slacks_csr(X.indptr, X.indices, X.data, rows, np.ascontiguousarray(w), float(b), y, target, out)
     else:
         for start in range(
             0, len(rows), step := _rows_at_once(X)
         ):  # only these are copied, in the one layout of the loop
             at = slice(start, start + step)
             some = np.ascontiguousarray(X[rows[at]])
-            slacks_dense(some, np.arange(len(some)), np.ascontiguousarray(w), float(b), y[at], out[at])
+            slacks_dense(some, np.arange(len(some)), np.ascontiguousarray(w), float(b), y[at], target[at], out[at])
     return out
 
 

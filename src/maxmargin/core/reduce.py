@@ -8,8 +8,8 @@ in its primal form (variables w, b, ξ) or its dual form (variables α, u), in u
 centred where a free bias allows it and divided by their length, the largest cost 1. The features Φ are the data themselves, or
 a factor of the Gram matrix, K = ΦΦᵀ.
 
-    primal   min ½‖w‖² + cᵀξ     s.t.  y_j(⟨w, Φ_j⟩ + b) + ξ_j ≥ 1,   ξ ≥ 0
-    dual     min ½‖u‖² − Σα      s.t.  u = ΦᵀYα,   yᵀα = 0 (free bias),   0 ≤ α ≤ c
+    primal   min ½‖w‖² + τb + cᵀξ     s.t.  y_j(⟨w, Φ_j⟩ + b) + ξ_j ≥ r_j,   ξ ≥ 0
+    dual     min ½‖u‖² − rᵀα          s.t.  u = ΦᵀYα,   yᵀα = τ (free bias),   0 ≤ α ≤ c
 
 The hard margin is posed as the distance between the two hulls, which is feasible whether the classes can be separated or not:
 
@@ -19,7 +19,7 @@ The hard margin is posed as the distance between the two hulls, which is feasibl
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -124,13 +124,13 @@ def to_features(problem: Problem, unit: float | None = None) -> Features:
         if problem.bias.kind == "penalized":
             constant: Any = np.full((n, 1), problem.bias.scale)
             Phi = sp.hstack([Phi, constant], format="csr") if is_sparse else np.hstack([Phi, constant])
-        elif problem.bias.is_free and not is_sparse:
+        elif problem.bias.is_free and problem.total == 0.0 and not is_sparse:  # Σβ = 0 does not see a shift
             Phi = Phi - Phi.mean(axis=0)
     else:
         K = problem.gram(on, on)
         if problem.bias.kind == "penalized":
             K += problem.bias.scale**2
-        elif problem.bias.is_free:
+        elif problem.bias.is_free and problem.total == 0.0:
             means = K.mean(axis=0)
             K += means.mean() - means[:, None] - means[None, :]
         Phi, is_sparse = _factor(0.5 * (K + K.T)), False
@@ -158,14 +158,14 @@ def to_primal(problem: Problem, units: Units | None = None) -> ConeProgram:
         q = np.concatenate([np.zeros(n_weights + n_bias), [-1.0]])
         return ConeProgram(P, q, sp.csc_array(A), np.zeros(n), 0, lambda x, z: _spread(problem, y * z[:n]))
 
-    top, cost = _costs(problem, features.unit, units)
+    top, cost, total = _costs(problem, features.unit, units)
     length = min(1.0, top)  # small costs make short weights
     squared = isinstance(problem.loss, SquaredHinge)
     slack = sp.eye_array(n)
     A = -sp.block_array([[length * YPhi, bias_column, slack], [None, None, slack]])
     P = _diagonal(np.full(n_weights, length * (length / top)), np.zeros(n_bias), 2.0 * cost if squared else np.zeros(n))
-    q = np.concatenate([np.zeros(n_weights + n_bias), np.zeros(n) if squared else cost])
-    b = np.concatenate([-np.ones(n), np.zeros(n)])
+    q = np.concatenate([np.zeros(n_weights), np.full(n_bias, total), np.zeros(n) if squared else cost])
+    b = np.concatenate([-_targets(problem), np.zeros(n)])
     rescale = top / features.unit**2
     return ConeProgram(P, q, sp.csc_array(A), b, 0, lambda x, z: _spread(problem, y * z[:n] * rescale))
 
@@ -187,24 +187,37 @@ def to_dual(problem: Problem, units: Units | None = None) -> ConeProgram:
             P, np.zeros(n + n_weights), sp.csc_array(A), b, n_equalities, lambda x, z: _spread(problem, y * x[:n])
         )
 
-    top, cost = _costs(problem, features.unit, units)
+    top, cost, total = _costs(problem, features.unit, units)
     length = max(1.0, top)  # u grows with the costs
     upper = problem.loss.upper(cost)
     below_cost = [-above_zero] if np.isfinite(upper).all() else []
     A = sp.vstack([sp.hstack([YPhi, -sp.eye_array(n_weights) / length]), *balance, above_zero, *below_cost])
     n_equalities = n_weights + len(balance)
-    b = np.concatenate([np.zeros(n_equalities + n), upper if below_cost else []])
+    totals = np.full(len(balance), total)
+    b = np.concatenate([np.zeros(n_weights), totals, np.zeros(n), upper if below_cost else []])
     P = _diagonal(problem.loss.dual_diagonal(cost), np.full(n_weights, top / length / length))
-    q = np.concatenate([-np.ones(n), np.zeros(n_weights)])
+    q = np.concatenate([-_targets(problem), np.zeros(n_weights)])
     rescale = top / features.unit**2
     return ConeProgram(P, q, sp.csc_array(A), b, n_equalities, lambda x, z: _spread(problem, y * x[:n] * rescale))
 
 
-def _costs(problem: Problem, length: float, units: Units | None) -> tuple[float, Floats]:
-    """The program's unit of α times its length², and every cost in that unit."""
+class Costs(NamedTuple):
+    """The program's unit of α times its length², and every cost and the total in that unit."""
+
+    top: float
+    cost: Floats
+    total: float
+
+
+def _costs(problem: Problem, length: float, units: Units | None) -> Costs:
     cost = problem.cost[problem.present]
     alpha = float(cost.max()) if units is None else units.alpha
-    return alpha * length**2, cost / alpha
+    return Costs(alpha * length**2, cost / alpha, problem.total / alpha)
+
+
+def _targets(problem: Problem) -> Floats:
+    on = problem.present
+    return np.ones(len(on)) if problem.target is None else problem.target[on]
 
 
 def _factor(K: Floats) -> Floats:

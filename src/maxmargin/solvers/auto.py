@@ -63,6 +63,9 @@ class Auto:
                 ConstraintGeneration(),
                 f"of {n} samples few touch a hard margin, so only those are looked at closely",
             )
+        if not problem.is_classification:
+            reason = f"{n} samples with targets or a total: pairs of them move"
+            return SMO(n_threads=self.n_threads, shrinking=self.shrinking), reason
         if isinstance(problem.penalty, L1):
             if isinstance(problem.loss, Hinge) and n <= FEW_ROWS:
                 return (

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -149,6 +149,9 @@ class Solver(ABC):
     A solver defines no objective, prints nothing and validates no user input.
     """
 
+    takes_targets: ClassVar[bool] = False
+    """Whether it solves problems with targets other than 1, or a total other than 0."""
+
     @property
     def name(self) -> str:
         """How the registry and `solver_` call it."""
@@ -183,6 +186,12 @@ class Solver(ABC):
     @abstractmethod
     def finish(self, state: Any, tol: float) -> Candidate:
         """The best candidate that the state holds."""
+
+    def refuses(self, problem: Problem) -> str | None:
+        """Why it does not solve a problem, or None: what `accepts` says, for solvers that know targets."""
+        if not problem.is_classification and not self.takes_targets:
+            return f"{self.name} solves classification, got targets or a total. Use SMO() or InteriorPoint()."
+        return self.accepts(problem)
 
     def heed(self, state: Any, scores: Floats) -> None:  # noqa: B027
         """Learn from the float64 scores of the last candidate, which was claimed to be good enough and is not."""
@@ -220,12 +229,12 @@ def solve(
     reason = "asked for"
     if isinstance(solver, Auto):
         solver, reason = solver.choose(problem)
-    refusal = solver.accepts(problem)
+    refusal = solver.refuses(problem)
     if refusal is not None:
         raise NotSupportedError(refusal)
     if not tol >= 0:
         raise InvalidInputError(f"tol must be ≥ 0, got {tol!r}.")
-    if problem.has_one_class and (problem.is_hard or problem.bias.is_free):
+    if problem.is_classification and problem.has_one_class and (problem.is_hard or problem.bias.is_free):
         raise InvalidInputError("Only samples of one class have a positive cost; two classes are needed.")
     check_range(problem)
     budget = Budget() if budget is None else budget
@@ -397,7 +406,7 @@ class _Run:
                     pays = has_ended or (price < progress.to_come and EARLY * price <= spent)
                     turn = (solver.name, begins_anew)
                     is_another = (has_ended or solver.name != self.solver.name) and turn not in self.tried
-                    if pays and is_another and solver.accepts(self.problem) is None:
+                    if pays and is_another and solver.refuses(self.problem) is None:
                         if self.judged is None:
                             self.judge(self.solver.finish(self.state, self.tol))
                         self.tried.add(turn)

@@ -2,7 +2,7 @@
 
 Once it is known which α are 0, which are c and which are free, the optimality conditions are linear:
 
-    K_FF δ + D δ + b = t_F − (Kβ)_F − Dβ_F        Σ(β + δ) = 0 (free bias)
+    K_FF δ + D δ + b = t_F − (Kβ)_F − Dβ_F        Σ(β + δ) = τ (free bias)
 
 solved by least squares (K_FF may be singular) and repeated with fresh residuals, so that the error of a round is the
 rounding of its residual and not of its matrix. A round is kept only if the certificate improves.
@@ -71,7 +71,7 @@ def straighten(problem: Problem, candidate: Candidate) -> Candidate:
     if not (problem.is_linear and 0 < len(free) <= MAX_FREE and len(free) * problem.X.shape[1] <= MAX_DENSE):
         return candidate
     X = dense_rows(problem.X, problem.row(free))
-    missing = problem.y[free] - X @ candidate.w - candidate.b
+    missing = problem.t[free] - X @ candidate.w - candidate.b
     if problem.bias.is_free:
         X, missing = X - X.mean(axis=0), missing - missing.mean()
     step = scipy.linalg.lstsq(X, missing, lapack_driver="gelsy")[0]
@@ -83,7 +83,7 @@ def outward(problem: Problem, candidate: Candidate) -> Candidate:
 
     Where the costs are far above every α, a slack of 1e-16 costs more than all of ½‖w‖².
     """
-    if problem.is_hard:
+    if problem.is_hard or not problem.is_classification:
         return candidate
     found = scores(problem, candidate)
     reach = float((found.slack + found.slack_error)[problem.counted].max())
@@ -104,7 +104,7 @@ def snap(problem: Problem, candidate: Candidate) -> tuple[Floats, Indices]:
     on = problem.present
     y, cost = problem.y[on], problem.cost[on]
     alpha = np.maximum(candidate.beta[on] * y, 0.0)
-    beyond = y * (problem.decision(candidate.w)[on] + candidate.b) - 1.0
+    beyond = -problem.slack(problem.decision(candidate.w)[on] + candidate.b, on)
     upper = problem.loss.upper(cost)
     capped = np.isfinite(upper)
     largest = max(float(alpha.max()), np.finfo(float).tiny)
@@ -122,7 +122,7 @@ def newton(problem: Problem, beta: Floats, b: float, free: Indices) -> Floats:
     K = problem.gram(free, free)
     K[np.diag_indices(len(free))] += problem.loss.dual_diagonal(problem.cost[free])
     given = problem.decision(problem.combine(beta))[free]
-    residual = problem.y[free] - given - problem.loss.dual_diagonal(problem.cost[free]) * beta[free]
+    residual = problem.t[free] - given - problem.loss.dual_diagonal(problem.cost[free]) * beta[free]
     if problem.bias.kind == "penalized":
         K += problem.bias.scale**2
         residual -= problem.bias.scale**2 * beta.sum()
@@ -130,7 +130,7 @@ def newton(problem: Problem, beta: Floats, b: float, free: Indices) -> Floats:
         unit = max(float(np.abs(K).max()), np.finfo(float).tiny)
         ones = np.full((len(free), 1), unit)
         K = np.block([[K, ones], [ones.T, np.zeros((1, 1))]])
-        residual = np.append(residual - b, -unit * beta.sum())
+        residual = np.append(residual - b, unit * (problem.total - beta.sum()))
     # Symmetric scaling by the diagonal keeps samples of very different length apart.
     length = np.sqrt(np.maximum(np.abs(K).max(axis=0), np.finfo(float).tiny))
     step = scipy.linalg.lstsq(K / np.outer(length, length), residual / length, lapack_driver="gelsy")[0] / length

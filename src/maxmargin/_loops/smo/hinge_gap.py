@@ -1,4 +1,4 @@
-"""The best bias of the hinge and the gap, from the gradient g = Kβ − y; compiled.
+"""The best bias of the hinge and the gap, from the gradient g = Kβ − t; compiled.
 
 A pass at a time in the interpreter, they took longer than the moves of a small working set.
 """
@@ -52,8 +52,8 @@ def reached_at(g, cost, total, low, high):
 
 
 @loop
-def look(g, y, beta, cost, is_free):
-    """(the best bias, Σ residuals: what is missing to the dual value, the dual value) of β, whose gradient Kβ − y is g."""
+def look(g, y, t, beta, cost, is_free):
+    """(the best bias, Σ residuals: what is missing to the dual value, the dual value) of β, whose gradient Kβ − t is g."""
     b = 0.0
     if is_free:
         total = everything = 0.0
@@ -70,5 +70,5 @@ def look(g, y, beta, cost, is_free):
     missing = dual = 0.0
     for k in range(g.shape[0]):
         missing += hinge_residual(-y[k] * (g[k] + b), abs(beta[k]), cost[k])
-        dual += 0.5 * beta[k] * (y[k] - g[k])
+        dual += 0.5 * beta[k] * (t[k] - g[k])
     return b, missing, dual

@@ -1,6 +1,6 @@
 """The certificate: how far a candidate is from the best possible, recomputed from the data, its own rounding included.
 
-For any w, b and any feasible β, with m_j = 1 − y_j F_j,
+For any w, b and any feasible β, with m_j = r_j − y_j F_j (in classification r = 1),
 
     gap = P(w, b) − D(β) = Σ_j r_j + Ω(w) + Ω*(w(β)) − ⟨w, w(β)⟩,      r_j = c_j ℓ(m_j) + c_j ℓ*(α_j) − α_j m_j ≥ 0
 
@@ -8,8 +8,9 @@ For any w, b and any feasible β, with m_j = 1 − y_j F_j,
 from above: m_j by the bound of its error (`core.scores`), sums by the bound of theirs (`rounding`). So the gap is an upper bound
 for the numbers that are stored, in exact arithmetic; `Certificate.rounding` says which part of it is arithmetic.
 
-A free bias demands Σβ = 0. What the stored β leaves, s = Σβ, is taken from a sample k that has room: β' = β − s·e_k is feasible,
-and the gap changes by at most |s||m_k| + |s|·‖φ_k‖·‖w − w(β)‖ + ½s²(‖φ_k‖² + 1/(2c_k)), the last for the squared hinge alone.
+A free bias demands Σβ = τ (0 in classification). What the stored β leaves, s = Σβ − τ, is taken from a sample k that has room:
+β' = β − s·e_k is feasible, and the gap changes by at most |s||m_k| + |s|·‖φ_k‖·‖w − w(β)‖ + ½s²(‖φ_k‖² + 1/(2c_k)), the last for
+the squared hinge alone.
 
 Samples add up (`Part`): on one machine there is one part, on many each has its own, and the certificate is made from the sum.
 """
@@ -18,17 +19,20 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate.groups import Groups
 from maxmargin.core.certificate.pairs import Pair, into_the_cube, lengths_of, of_coefficients, of_weights
 from maxmargin.core.certificate.parts import TINY, Lengths, Part, Samples, Scale
-from maxmargin.core.certificate.scores import Scores
+from maxmargin.core.certificate.scores import FINEST, Scores
 from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.core.dual import make_feasible
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
 from maxmargin.errors import NotSupportedError
 from maxmargin.rounding import UNIT, raised, shown_above
+from maxmargin.typing import Floats
 
 QUESTION = "Are these the training rows, in their order?"
 """What is asked about data that cannot be compared with those of the fit."""
@@ -202,8 +206,8 @@ def certify(
     beta, pair = make_feasible(problem, candidate.beta), None
     if isinstance(problem.penalty, L1):
         beta, pair = into_the_cube(problem, candidate, beta, scale, wanted)
-    samples = Samples(
-        *(array[on] for array in (scores.slack, scores.slack_error, beta * problem.y, problem.cost, problem.y))
+    samples = Samples(scores.slack, scores.slack_error, beta * problem.y, problem.cost, problem.y, problem.target).some(
+        on
     )
     lengths = _lengths_of_counted(problem) if problem.bias.is_free else None
     part = Part.of(problem.loss, samples, scale, lengths)
@@ -214,7 +218,14 @@ def certify(
     if scale is not None and math.isfinite(scale.most):  # P = ½‖w‖²/min² lies between both
         share = scale.least / scale.most
         pair = pair._replace(value_below=pair.value_below * share * share * (1.0 - 16.0 * UNIT))
-    return assembled(part, pair, is_free=problem.bias.is_free, tol=tol, psd=problem.kernel.psd)
+    linear = CLASSIFICATION if problem.is_classification else Linear(problem.total, candidate.b, _floor(problem, beta))
+    return assembled(part, pair, is_free=problem.bias.is_free, tol=tol, psd=problem.kernel.psd, linear=linear)
+
+
+def _floor(problem: Problem, beta: Floats) -> float:
+    """The least denominator of a relative gap where P* may be 0: ½(Σ|β_j|‖φ_j‖)² has as many digits as it can have left."""
+    used = np.flatnonzero(beta)
+    return 0.5 * FINEST * float(np.abs(beta[used]) @ np.sqrt(np.maximum(problem.diag(used), 0.0))) ** 2
 
 
 def _lengths_of_counted(problem: Problem) -> Lengths:
@@ -222,19 +233,39 @@ def _lengths_of_counted(problem: Problem) -> Lengths:
     return lengths if isinstance(on, slice) else lambda j: lengths(on[j])
 
 
-def assembled(part: Part, pair: Pair, *, is_free: bool, tol: float | None, psd: bool | None = True) -> Certificate:
+class Linear(NamedTuple):
+    """What a problem with a total adds: τ, b, and the least denominator of a relative gap."""
+
+    total: float = 0.0
+    b: float = 0.0
+    floor: float = 0.0
+
+
+CLASSIFICATION = Linear()
+"""Σβ = 0, and no floor: P is 0 only where w is."""
+
+
+def assembled(
+    part: Part,
+    pair: Pair,
+    *,
+    is_free: bool,
+    tol: float | None,
+    psd: bool | None = True,
+    linear: Linear = CLASSIFICATION,
+) -> Certificate:
     """The certificate that the sums over all samples and the two vectors prove."""
-    charge, lost, moved = _price_of_balance(part, pair) if is_free else (0.0, 0.0, 0.0)
+    charge, lost, moved = _price_of_balance(part, pair, linear.total) if is_free else (0.0, 0.0, 0.0)
     gap = raised(part.residual + pair.apart + charge)
-    primal = (
-        raised(pair.value + part.loss) if pair.value + part.loss >= 0 else pair.value + part.loss * (1.0 + 8.0 * UNIT)
-    )
+    shift = linear.total * linear.b
+    primal = pair.value + part.loss + shift
+    primal += 8.0 * UNIT * (abs(pair.value) + abs(part.loss) + abs(shift))
     dual = part.gain - (pair.conjugate + lost)
     dual -= 4.0 * UNIT * (abs(part.gain) + abs(pair.conjugate) + lost)
-    below = pair.value_below + part.loss_below
-    below -= 4.0 * UNIT * abs(below)
+    below = pair.value_below + part.loss_below + shift
+    below -= 8.0 * UNIT * (abs(pair.value_below) + abs(part.loss_below) + abs(shift))
     dual = max(dual, below - gap - 4.0 * UNIT * (abs(below) + gap))  # D = P − gap
-    size = max(below, dual, -primal, TINY)
+    size = max(below, dual, -primal, linear.floor, TINY)
     if not math.isfinite(gap):
         gap = primal = math.inf
     dual = -math.inf if math.isnan(dual) else dual
@@ -263,9 +294,9 @@ class Price(NamedTuple):
     moved: float = 0.0
 
 
-def _price_of_balance(part: Part, pair: Pair) -> Price:
-    """The price of giving up s of one sample's α."""
-    s, giver = part.imbalance, part.giver
+def _price_of_balance(part: Part, pair: Pair, total: float) -> Price:
+    """The price of giving up s of one sample's α, so that Σβ is the total."""
+    s, giver = part.beyond(total)
     if s == 0.0:
         return Price()
     if giver.alpha < s:
@@ -274,7 +305,7 @@ def _price_of_balance(part: Part, pair: Pair) -> Price:
     length = 0.0 if math.isnan(pair.distance) else giver.length
     moved = s * length  # s² alone may overflow where α is huge
     charge = s * giver.slack + moved * distance + 0.5 * (moved * moved + s * (s * giver.diagonal))
-    lost = s + moved * math.sqrt(max(2.0 * pair.conjugate, 0.0)) + 0.5 * moved * moved
+    lost = s * giver.target + moved * math.sqrt(max(2.0 * pair.conjugate, 0.0)) + 0.5 * moved * moved
     return Price(raised(charge, 8), raised(lost, 8), raised(moved))
 
 

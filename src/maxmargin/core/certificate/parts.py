@@ -7,7 +7,7 @@ it.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,13 +30,19 @@ Lengths = Callable[[Indices], Floats]
 
 
 class Samples(NamedTuple):
-    """What some samples are judged by: slacks with a bound of their errors, α in its box, costs > 0, labels."""
+    """What samples are judged by: slacks with a bound of their errors, α in its box, costs > 0, labels, targets (None: 1)."""
 
     slack: Floats
     error: Floats
     alpha: Floats
     cost: Floats
     y: Floats
+    target: Floats | None = None
+
+    def some(self, at: Any) -> "Samples":
+        """A part of them."""
+        slack, error, alpha, cost, y, target = self
+        return Samples(slack[at], error[at], alpha[at], cost[at], y[at], None if target is None else target[at])
 
 
 class Scale(NamedTuple):
@@ -55,12 +61,16 @@ class Scale(NamedTuple):
 
 
 class Spare(NamedTuple):
-    """A sample that can give up some α: moving s of it costs |s|(slack + length · ‖w − w(β)‖) + ½s²(length² + diagonal)."""
+    """A sample that can give up some α: moving s of it costs |s|(slack + length · ‖w − w(β)‖) + ½s²(length² + diagonal).
+
+    `target` is |r|, what D loses for each unit of α.
+    """
 
     alpha: float
     slack: float
     length: float
     diagonal: float
+    target: float = 1.0
 
 
 NO_SPARE = Spare(0.0, math.inf, math.inf, math.inf)
@@ -78,7 +88,7 @@ class Part:
     residual, plain : float
         Σ r_j from above, and as the formulas gave it.
     loss, loss_below, gain : float
-        Σ c_j ℓ from above and from below; Σ (α_j − c_j ℓ*(α_j)) from below.
+        Σ c_j ℓ from above and from below; Σ (r_j α_j − c_j ℓ*(α_j)) from below.
     high, low, low_error : float
         Σβ = high + low, where low errs by at most so much: parts of a balanced sum may be large.
     spare : pair of Spare
@@ -110,14 +120,15 @@ class Part:
         sums, violation, closest = np.zeros(6), 0.0, math.inf
         step = BLOCK_SAMPLES if scale is None else max(n, 1)  # a hard margin measures each α by the largest
         for start in range(0, n, step):
-            some = Samples(*(array[start : start + step] for array in samples))
+            some = samples.some(slice(start, start + step))
             with np.errstate(invalid="ignore", over="ignore"):
                 sums += _soft_sums(loss, some) if scale is None else _hard_sums(some, scale)
-                closest = float(np.minimum(closest, (1.0 - some.slack - some.error).min()))
+                target = 1.0 if some.target is None else some.target
+                closest = float(np.minimum(closest, (target - some.slack - some.error).min()))
                 m = some.slack if scale is None else np.minimum(1.0 - (1.0 - some.slack) * scale.most, 0.0)
                 violation = float(np.maximum(violation, loss.kkt_violation(m, some.alpha, some.cost).max()))
-        residual, plain, losses, below, gain, penalty = sums.tolist()
-        high, low, low_error = _signed_sum(samples, gain)
+        residual, plain, losses, below, size, penalty = sums.tolist()
+        high, low, low_error = _signed_sum(samples, size)
         lost = n * TINY if _may_underflow(samples) else 0.0
         has_penalty = bool(samples.alpha.any() and loss.dual_diagonal(samples.cost).any())
         return cls(
@@ -126,7 +137,7 @@ class Part:
             plain=plain,
             loss=raised(losses, n) + lost,
             loss_below=below * (1.0 - gamma(n + 4)),
-            gain=gain * (1.0 - gamma(n + 4)) - raised(penalty, n) - (n * TINY if has_penalty else 0.0),
+            gain=_gain_below(samples, size) - raised(penalty, n) - (n * TINY if has_penalty else 0.0),
             high=high,
             low=low,
             low_error=low_error,
@@ -170,15 +181,12 @@ class Part:
         """A bound of its error."""
         return raised(self.low_error + UNIT * abs(self.total))
 
-    @property
-    def imbalance(self) -> float:
-        """|Σβ| from above."""
-        return raised(abs(self.total) + self.total_error)
-
-    @property
-    def giver(self) -> Spare:
-        """The sample that makes up for Σβ ≠ 0, of the class that has too much."""
-        return self.spare[0 if self.total > 0 else 1]
+    def beyond(self, total: float) -> tuple[float, Spare]:
+        """(|Σβ − total| from above, the sample that makes up for it, of the class that has too much)."""
+        apart = self.high - total
+        rest = apart + self.low
+        slip = self.low_error + 2.0 * UNIT * (abs(apart) + abs(rest))
+        return raised(abs(rest) + slip), self.spare[0 if rest > 0 else 1]
 
 
 def _may_underflow(samples: Samples) -> bool:
@@ -196,6 +204,15 @@ def _signed_sum(samples: Samples, size: float) -> tuple[float, float, float]:
     return high, low, raised(2.0 * share * share * size + UNIT * abs(low))
 
 
+def _gain_below(samples: Samples, size: float) -> float:
+    """Σ r_jα_j from below; size = Σα."""
+    n, target = len(samples.alpha), samples.target
+    if target is None:
+        return float(size * (1.0 - gamma(n + 4)))
+    terms = target * samples.alpha
+    return float(terms.sum() - raised(gamma(n + 4) * float(np.abs(terms).sum()), n) - n * TINY)
+
+
 def _preference(spare: Spare) -> tuple[bool, float]:
     return spare.alpha > 0, -spare.slack
 
@@ -211,7 +228,8 @@ def _spare(loss: Loss, samples: Samples, lengths: Lengths) -> tuple[Spare, Spare
             k = int(np.argmin(np.where(alpha >= WORTH_TAKING * alpha.max(), slack, np.inf)))
             at = of_class[[k]]
             diagonal = float(loss.dual_diagonal(samples.cost[at])[0])
-            best = Spare(float(alpha[k]), raised(float(slack[k])), float(lengths(at)[0]), raised(diagonal))
+            target = 1.0 if samples.target is None else abs(float(samples.target[at[0]]))
+            best = Spare(float(alpha[k]), raised(float(slack[k])), float(lengths(at)[0]), raised(diagonal), target)
         found.append(best)
     return found[0], found[1]
 

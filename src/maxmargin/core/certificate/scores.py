@@ -1,6 +1,6 @@
 """The scores of a candidate with a bound of their errors, as exact as a certificate needs them.
 
-    f_j = ⟨w, φ(x_j)⟩,     m_j = 1 − y_j(f_j + b)        |computed − exact| ≤ error, in the worst case
+    f_j = ⟨w, φ(x_j)⟩,     m_j = r_j − y_j(f_j + b)        |computed − exact| ≤ error, in the worst case
 
 The gap is a sum over samples, and with the hinge the residual
 
@@ -48,7 +48,7 @@ Finer = Callable[[Indices], "Scores"]
 
 @dataclass(frozen=True)
 class Scores:
-    """f_j of each sample, its slack m_j = 1 − y_j(f_j + b), and bounds of their errors."""
+    """f_j of each sample, its slack m_j = r_j − y_j(f_j + b), and bounds of their errors."""
 
     values: Floats
     error: Floats
@@ -56,10 +56,10 @@ class Scores:
     slack_error: Floats
 
     @classmethod
-    def of(cls, values: Floats, error: Floats, y: Floats, b: float) -> "Scores":
+    def of(cls, values: Floats, error: Floats, y: Floats, b: float, target: Floats | float = 1.0) -> "Scores":
         """With the slacks that follow from the scores: two more roundings."""
         decision = values + b
-        slack = 1.0 - y * decision
+        slack = target - y * decision
         return cls(values, error, slack, _two_roundings(error, decision, slack))
 
     def put(self, at: Indices, other: "Scores") -> None:
@@ -80,7 +80,7 @@ def scores(problem: Problem, candidate: Candidate, tol: float = 0.0, n_threads: 
     """
     ways: LinearScores | _Kernel
     if problem.is_linear:
-        table = Table(problem.X, problem.y, problem.lengths, problem.entries, problem.rows)
+        table = Table(problem.X, problem.y, problem.lengths, problem.entries, problem.rows, problem.target)
         ways = LinearScores(table, candidate.w, candidate.b)
     else:
         ways = _Kernel(problem, candidate, n_threads)
@@ -193,6 +193,7 @@ class Table(NamedTuple):
     lengths: Floats
     entries: Floats
     rows: Indices | None = None
+    target: Floats | None = None
 
 
 class LinearScores:
@@ -204,9 +205,9 @@ class LinearScores:
 
     def first(self) -> Scores:
         """Of all samples, by one product with the data."""
-        X, y, lengths, terms, rows = self.table
+        X, y, lengths, terms, rows, target = self.table
         error = products.product_errors(float(terms.max(initial=0.0)), lengths, self.size)  # one γ is enough here
-        return Scores.of(products.scores(X, self.w, rows), error, y, self.b)
+        return Scores.of(products.scores(X, self.w, rows), error, y, self.b, 1.0 if target is None else target)
 
     def finer(self) -> Iterator[Finer]:
         """What can be done about some of them."""
@@ -216,12 +217,13 @@ class LinearScores:
         """Of some samples, in twice the working precision."""
         table, w, b = self.table, self.w, self.b
         y, terms = table.y[again], table.entries[again]
-        m = products.slacks(table.X, again if table.rows is None else table.rows[again], w, b, y)
-        bulk = table.lengths[again] * self.size + abs(b) + 1.0
+        target = np.ones(len(again)) if table.target is None else table.target[again]
+        m = products.slacks(table.X, again if table.rows is None else table.rows[again], w, b, y, target)
+        bulk = table.lengths[again] * self.size + abs(b) + np.abs(target)
         error = 2.0 * UNIT * np.abs(m) + 2.0 * gamma(terms + 3) ** 2 * bulk + (8.0 * terms + 8.0) * SMALLEST
         error = np.where(np.isnan(m), np.inf, error)
-        f = y * (1.0 - m) - b
-        f_error = error + 4.0 * UNIT * (np.abs(m) + np.abs(f) + abs(b) + 1.0)
+        f = y * (target - m) - b
+        f_error = error + 4.0 * UNIT * (np.abs(m) + np.abs(f) + abs(b) + np.abs(target))
         return Scores(np.nan_to_num(f), f_error, np.nan_to_num(m), error * (1.0 + 8.0 * UNIT))
 
 
@@ -248,7 +250,7 @@ class _Kernel:
         if bounded is None:
             found.put(own, self._some(own, FLOAT64))
         else:
-            found.put(own, Scores.of(bounded.sums[0, 0], bounded.error[0], self.problem.y[own], self.candidate.b))
+            found.put(own, self._slacks(bounded.sums[0, 0], bounded.error[0], own))
         found.put(others, self._some(others, FLOAT32 if self._saves_time(others) else FLOAT64))
         return found
 
@@ -269,15 +271,21 @@ class _Kernel:
     def _some(self, at: Indices | None, dtype: Any, is_fine: bool = False) -> Scores:
         """The scores of some samples, or of all, piece by piece; at once where their float32 rows are ready and suit them all."""
         problem, n_threads = self.problem, self.n_threads
-        y = problem.y if at is None else problem.y[at]
+        count = problem.n if at is None else len(at)
         packed = problem.packed if dtype == FLOAT32 else None
         if packed is not None:
             with contextlib.suppress(NotSupportedError):
                 bounded = self.expansion.bounded(packed if at is None else packed.part(at), dtype, n_threads)
-                return Scores.of(bounded.sums[0, 0], bounded.error[0], y, self.candidate.b)
-        f, error = np.empty(len(y)), np.empty(len(y))
+                return self._slacks(bounded.sums[0, 0], bounded.error[0], at)
+        f, error = np.empty(count), np.empty(count)
         for where, rows in problem.pieces(at):
             expansion = self.expansion
             bounded = expansion.fine(rows, n_threads) if is_fine else expansion.bounded(rows, dtype, n_threads)
             f[where], error[where] = bounded.sums[0, 0], bounded.error[0]
-        return Scores.of(f, error, y, self.candidate.b)
+        return self._slacks(f, error, at)
+
+    def _slacks(self, f: Floats, error: Floats, at: Indices | None) -> Scores:
+        """The scores of these samples, or of all, with their slacks."""
+        on = slice(None) if at is None else at
+        target = self.problem.target
+        return Scores.of(f, error, self.problem.y[on], self.candidate.b, 1.0 if target is None else target[on])

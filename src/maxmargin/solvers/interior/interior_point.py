@@ -69,6 +69,7 @@ class InteriorPoint(Solver):
 
     form: str = field(default="auto")
     forms: ClassVar[tuple[str, ...]] = ("auto", "primal", "dual")
+    takes_targets: ClassVar[bool] = True
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""

@@ -21,7 +21,8 @@ def is_suitable(problem: Problem, tol: float) -> bool:
     """Whether the loop is made for it: the hinge, few features, some hundreds to thousands of samples, a gap for float32."""
     X, kernel = problem.X, problem.kernel
     return (
-        isinstance(kernel, RBF)
+        problem.is_classification
+        and isinstance(kernel, RBF)
         and isinstance(problem.loss, Hinge)
         and problem.bias.kind != "penalized"
         and working_set.FEW < problem.n <= working_set.WHOLE
@@ -56,7 +57,7 @@ def solve_at_once(state: State, goal: float, share: float, max_rounds: float) ->
         moved = np.flatnonzero(moves)
         add_rows(kernel.K, kernel.slot[moved], moves[moved], active.g, 0, problem.n)
         active.beta = beta
-        state.b, missing, state.dual = look(active.g, problem.y, beta, problem.cost, is_free)
+        state.b, missing, state.dual = look(active.g, problem.y, problem.y, beta, problem.cost, is_free)
         state.gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
         if state.gap <= goal or state.gap > 0.9 * least or kernel.is_full:
             break

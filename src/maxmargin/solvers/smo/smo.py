@@ -17,6 +17,7 @@ working sets go on from where it came.
 
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -97,6 +98,7 @@ class SMO(Solver):
 
     n_threads: int = 1
     shrinking: bool = True
+    takes_targets: ClassVar[bool] = True
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
@@ -118,12 +120,14 @@ class SMO(Solver):
         lo, hi = np.maximum(lo, -most), np.minimum(hi, most)
         on = problem.present
         beta, scores = np.zeros(problem.n), np.zeros(problem.n)
-        if warm is not None:
-            beta = make_feasible(problem, warm.beta)
+        if warm is not None or problem.total > 0.0:
+            beta = make_feasible(problem, beta if warm is None else warm.beta)
             scores = problem.decision(problem.combine(beta), self.n_threads)
         delta = np.zeros(problem.n)
         delta[on] = problem.loss.dual_diagonal(problem.cost[on])
-        everybody = Active(np.arange(problem.n), problem.y, problem.cost, lo, hi, delta, beta, np.empty(problem.n))
+        everybody = Active(
+            np.arange(problem.n), problem.y, problem.t, problem.cost, lo, hi, delta, beta, np.empty(problem.n)
+        )
         state = State(problem, workspace.max_bytes, everybody, everybody, 0.0)
         self._restart(state, beta, scores, on)
         return state
@@ -204,8 +208,8 @@ class SMO(Solver):
         all_of = state.everybody
         constant = state.problem.bias.scale**2 * float(beta.sum())
         all_of.beta = beta.copy()
-        all_of.g = scores + constant + all_of.delta * beta - all_of.y
-        state.dual = 0.5 * float(beta @ (all_of.y - all_of.g))
+        all_of.g = scores + constant + all_of.delta * beta - all_of.t
+        state.dual = 0.5 * float(beta @ (all_of.t - all_of.g))
         if state.source is None or len(samples) != len(state.active.samples):
             state.working, state.has_whole = np.empty(0, dtype=np.intp), False
             state.columns = state.columns if state.source is None else None
@@ -314,7 +318,7 @@ class SMO(Solver):
         used = np.flatnonzero(beta)
         scores = problem.gram_times(used, beta[used], self.n_threads, active.samples)
         state.everybody.beta, active.beta = beta.copy(), beta[active.samples]
-        active.g = scores + problem.bias.scale**2 * float(beta.sum()) + active.delta * active.beta - active.y
+        active.g = scores + problem.bias.scale**2 * float(beta.sum()) + active.delta * active.beta - active.t
 
 
 def _without_claim(state: State, tol: float, rounds: int = 1) -> Progress:

@@ -27,6 +27,7 @@ class Active:
 
     samples: Indices
     y: Floats
+    t: Floats
     cost: Floats
     lo: Floats
     hi: Floats
@@ -108,14 +109,14 @@ def estimate(state: State) -> None:
     if isinstance(problem.loss, Hinge):
         from maxmargin._loops.smo.hinge_gap import look
 
-        # Σβ = 0: those left out at their upper bound pull the bias with −Σ of their β
-        b, missing, _ = look(active.g, active.y, active.beta, active.cost, problem.bias.is_free)
+        # Σβ = τ: those left out at their upper bound pull the bias with −Σ of their β, and the total with τ
+        b, missing, _ = look(active.g, active.y, active.t, active.beta, active.cost, problem.bias.is_free)
         state.b = b
     else:
-        F = active.g + active.y - active.delta * active.beta  # with a penalised bias
+        F = active.g + active.t - active.delta * active.beta  # with a penalised bias
         if problem.bias.is_free:
-            state.b = squared_hinge_root(F, active.y, active.cost)
-        m = 1.0 - active.y * (F + state.b)
+            state.b = squared_hinge_root(F, active.y, active.cost, active.t, problem.total)
+        m = active.y * (active.t - F - state.b)
         missing = float(problem.loss.residual(m, np.abs(active.beta), active.cost).sum())
     gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
     state.gap = gap if np.isfinite(gap) else 1.0
@@ -135,8 +136,8 @@ def shrink(state: State) -> None:
     state.last_shrink = state.rounds
     if len(active.samples) <= working_size(state):
         return
-    F = active.g + active.y - active.delta * active.beta + state.b
-    inside = 1.0 - active.y * F
+    F = active.g + active.t - active.delta * active.beta + state.b
+    inside = active.y * (active.t - F)
     upper = np.abs(active.lo + active.hi)
     alpha = np.abs(active.beta)
     violation = np.where(alpha < upper, inside, 0.0), np.where(alpha > 0, -inside, 0.0)
