@@ -3,10 +3,13 @@
 `everyday` draws the same examples in every run and keeps no files. `explore` draws others each time, and keeps what failed in
 `.hypothesis/`, so that the next run tries it first: ``python -m tests explore``, or ``HYPOTHESIS_PROFILE=explore`` before
 ``python -m pytest``. A test that sets its own number of examples leaves the rest to the profile.
+
+``python -m tests --fast`` says in ``MAXMARGIN_TESTS_UNTIL`` (seconds since 1970) when its time is over: later tests are skipped.
 """
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,12 @@ settings.register_profile(
     "explore", COMMON, derandomize=False, database=DirectoryBasedExampleDatabase(FAILED_EXAMPLES), print_blob=True
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "everyday"))
+UNTIL = float(os.environ.get("MAXMARGIN_TESTS_UNTIL", "inf"))
+
+
+def pytest_runtest_setup():
+    if time.time() > UNTIL:
+        pytest.skip("no time left in a fast run; python -m tests runs it")
 
 
 @pytest.fixture
