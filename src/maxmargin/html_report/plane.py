@@ -8,10 +8,10 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from maxmargin.estimators.per_sample import Anatomy, strongest
-from maxmargin.reporting.contour import level_segments, runs
-from maxmargin.reporting.html import Html, figure, number
-from maxmargin.reporting.subject import Subject
-from maxmargin.reporting.svg import N_MARKS, SHAPES, Chart, legend, together
+from maxmargin.html_report.contour import level_segments, runs
+from maxmargin.html_report.html import Html, figure, number
+from maxmargin.html_report.subject import Subject
+from maxmargin.html_report.svg import N_MARKS, SHAPES, Chart, legend, together
 from maxmargin.typing import Floats, Indices
 
 MOST_SHOWN = 1000

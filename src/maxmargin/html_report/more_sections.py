@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.bounds import of_model
-from maxmargin.reporting.charts import features_figure, verdicts_figure
-from maxmargin.reporting.html import Section, element, number, paragraph, section, table
-from maxmargin.reporting.plane import boundary_figure
-from maxmargin.reporting.subject import Subject
+from maxmargin.html_report.charts import features_figure, verdicts_figure
+from maxmargin.html_report.html import Section, element, number, paragraph, section, table
+from maxmargin.html_report.plane import boundary_figure
+from maxmargin.html_report.subject import Subject
 from maxmargin.typing import Floats, Indices
 
 N_FEATURES, N_FEATURES_EACH, N_SUPPORT, MOST_PROBLEMS = 20, 5, 12, 30

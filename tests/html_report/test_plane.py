@@ -3,9 +3,9 @@
 import numpy as np
 from sklearn.decomposition import PCA
 
-from maxmargin.reporting.html import Html, element, number
-from maxmargin.reporting.plane import _leading, evenly
-from maxmargin.reporting.svg import Scale
+from maxmargin.html_report.html import Html, element, number
+from maxmargin.html_report.plane import _leading, evenly
+from maxmargin.html_report.svg import Scale
 
 
 def test_components_are_those_of_a_principal_component_analysis():

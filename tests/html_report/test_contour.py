@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.reporting.contour import level_segments, runs
+from maxmargin.html_report.contour import level_segments, runs
 
 
 @pytest.mark.parametrize("level", [-0.5, 0.0, 0.3])

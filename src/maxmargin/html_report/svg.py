@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.reporting.html import Html, element, join, number
+from maxmargin.html_report.html import Html, element, join, number
 
 WIDTH, HEIGHT = 560, 360
 LEFT, RIGHT, TOP, BOTTOM = 76, 12, 12, 50

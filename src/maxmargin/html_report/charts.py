@@ -10,8 +10,8 @@ from maxmargin.core import Trace
 from maxmargin.core.certificate.groups import INSIDE, ON, OUTSIDE
 from maxmargin.estimators import LeaveOneOut
 from maxmargin.estimators.per_sample import Anatomy
-from maxmargin.reporting.html import Html, figure, number
-from maxmargin.reporting.svg import Chart, legend, together
+from maxmargin.html_report.html import Html, figure, number
+from maxmargin.html_report.svg import Chart, legend, together
 from maxmargin.typing import Floats
 
 MOST_VERDICTS = 1500

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from maxmargin.core import Certificate, Regularization
 from maxmargin.core.certificate.groups import INSIDE, ON, OUTSIDE
 from maxmargin.estimators.per_sample import Anatomy
-from maxmargin.reporting.charts import gap_figure, margins_figure
-from maxmargin.reporting.html import Html, Section, element, number, paragraph, section, table
-from maxmargin.reporting.subject import Subject
-from maxmargin.reporting.words import MEANINGS, short
+from maxmargin.html_report.charts import gap_figure, margins_figure
+from maxmargin.html_report.html import Html, Section, element, number, paragraph, section, table
+from maxmargin.html_report.subject import Subject
+from maxmargin.html_report.words import MEANINGS, short
 
 GROUP_HEADS = (
     "problem",

@@ -20,7 +20,7 @@ from maxmargin import (
     report,
 )
 from maxmargin.errors import InvalidInputError, NotSupportedError
-from tests.reporting.pages import MODELS, clouds, iris
+from tests.html_report.pages import MODELS, clouds, iris
 
 pytestmark = pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
 VOID = {"meta", "line", "rect", "circle", "path", "polyline"}

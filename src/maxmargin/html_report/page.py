@@ -1,9 +1,9 @@
 """The page: its style sheet, and the sections in their order."""
 
-from maxmargin.reporting.html import Html, element, number
-from maxmargin.reporting.more_sections import again, boundary, features, left_out, promises, support
-from maxmargin.reporting.sections import asked, certificate, proof, samples
-from maxmargin.reporting.subject import Subject
+from maxmargin.html_report.html import Html, element, number
+from maxmargin.html_report.more_sections import again, boundary, features, left_out, promises, support
+from maxmargin.html_report.sections import asked, certificate, proof, samples
+from maxmargin.html_report.subject import Subject
 
 STYLE = Html("""
 :root{color-scheme:light dark;--bg:#fff;--fg:#1c2127;--dim:#5b6570;--rule:#d8dde3;--card:#f5f7f9;--accent:#0072b2;--band:#8a949e;
