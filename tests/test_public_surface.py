@@ -20,6 +20,7 @@ HEAVY = (
     "rich",
     "typer",
     "matplotlib",
+    "contourpy",
     "pandas",
     "polars",
     "joblib",

@@ -1,11 +1,12 @@
 """Projections: the places are what the captions say."""
 
 import numpy as np
+from contourpy import contour_generator
 from sklearn.decomposition import PCA
 
 from maxmargin.html_report.html import Html, element, number
 from maxmargin.html_report.plane import _leading, evenly
-from maxmargin.html_report.svg import Scale
+from maxmargin.html_report.svg import Chart, Scale
 
 
 def test_components_are_those_of_a_principal_component_analysis():
@@ -39,3 +40,15 @@ def test_text_is_escaped_and_markup_is_not():
     assert element("p", "<b>", Html("<i>x</i>"), title='"') == '<p title="&quot;">&lt;b&gt;<i>x</i></p>'
     assert number(1234567) == "1\u202f234\u202f567"
     assert number(-0.5) == "−0.5"
+
+
+def test_areas_have_their_holes_and_curves_their_ends():
+    x = np.linspace(-1.0, 1.0, 80)
+    contours = contour_generator(x, x, np.hypot(*np.meshgrid(x, x)))
+    chart = Chart("", "", "", "", (-1.0, 1.0), (-1.0, 1.0))
+    chart.areas(contours.filled(0.4, 0.8), "band")
+    chart.curves(contours.lines(0.6), "edge")
+    chart.curves(contours.lines(5.0), "edge")
+    area, curve = chart.parts
+    assert (area.count("M"), area.count('z"')) == (2, 1)
+    assert curve.count("M") == 1

@@ -1,14 +1,13 @@
 """The picture of the boundary: in the plane of two features, or in a plane of the feature space, which is then said."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
+from contourpy import contour_generator
 
 from maxmargin.estimators.per_sample import Anatomy, strongest
-from maxmargin.html_report.contour import level_segments, runs
 from maxmargin.html_report.html import Html, figure, number
 from maxmargin.html_report.subject import Subject
 from maxmargin.html_report.svg import N_MARKS, SHAPES, Chart, legend, together
@@ -61,18 +60,20 @@ def _of_two_features(subject: Subject, shown: Indices) -> Html:
         grid = type(subject.given)({name: grid[:, k] for k, name in enumerate(columns)})
     if subject.is_binary:
         F = np.asarray(estimator.decision_function(grid), dtype=np.float64).reshape(GRID, GRID)
+        contours = contour_generator(xs, ys, F)
         words = "The line is F = 0."
         if not hasattr(estimator, "n_updates_"):  # a perceptron has no margin to show
-            _fill(chart, xs, ys, np.abs(F) < 1.0, "band")
+            chart.areas(contours.filled(-1.0, 1.0), "band")
             for level in (-1.0, 1.0):
-                chart.segments(level_segments(xs, ys, F, level), "edge")
+                chart.curves(contours.lines(level), "edge")
             words = "The thick line is F = 0, the shaded band between the thin ones the margin, −1 ≤ F ≤ 1."
-        chart.segments(level_segments(xs, ys, F, 0.0), "zero")
+        chart.curves(contours.lines(0.0), "zero")
     else:
         winner = np.searchsorted(estimator.classes_, estimator.predict(grid)).reshape(GRID, GRID)
         for k in range(len(subject.classes)):
-            _fill(chart, xs, ys, winner == k, f"region k{k % N_MARKS}")
-            chart.segments(level_segments(xs, ys, (winner == k).astype(np.float64), 0.5), "edge")
+            contours = contour_generator(xs, ys, (winner == k).astype(np.float64))
+            chart.areas(contours.filled(0.5, np.inf), f"region k{k % N_MARKS}")
+            chart.curves(contours.lines(0.5), "edge")
         words = "The shades are the regions in which each class is predicted."
     return _finish(subject, chart, scatter, words)
 
@@ -149,13 +150,6 @@ def _chart(scatter: Scatter, title: str, description: str) -> Chart:
     middle = 0.5 * (low + high)
     low, high = middle - 0.55 * span, middle + 0.55 * span
     return Chart(title, description, scatter.x_label, scatter.y_label, (low[0], high[0]), (low[1], high[1]), height=400)
-
-
-def _fill(chart: Chart, xs: Floats, ys: Floats, flags: Any, class_: str) -> None:
-    """Shade the cells around the grid points at which something holds."""
-    x = np.concatenate([[xs[0]], 0.5 * (xs[:-1] + xs[1:]), [xs[-1]]])
-    y = np.concatenate([[ys[0]], 0.5 * (ys[:-1] + ys[1:]), [ys[-1]]])
-    chart.boxes(((x[a], y[row], x[b], y[row + 1]) for row, a, b in runs(flags)), class_)
 
 
 def _finish(subject: Subject, chart: Chart, scatter: Scatter, words: str) -> Html:

@@ -79,12 +79,21 @@ class Chart:
         pairs = zip(self.x(xs), self.y(ys), strict=True)
         self.parts.append(element("polyline", points=" ".join(f"{a:.1f},{b:.1f}" for a, b in pairs), class_=class_))
 
-    def segments(self, ends: Any, class_: str) -> None:
-        """Many short lines: an array (k, 2, 2) of (end, axis)."""
-        if len(ends):
-            xs, ys = self.x(ends[:, :, 0]), self.y(ends[:, :, 1])
-            d = "".join(f"M{a:.1f} {b:.1f}L{c:.1f} {e:.1f}" for (a, c), (b, e) in zip(xs, ys, strict=True))
+    def curves(self, curves: Any, class_: str, end: str = "") -> None:
+        """Lines through points (n, 2), all in one path."""
+        d = "".join(
+            "M"
+            + "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(self.x(curve[:, 0]), self.y(curve[:, 1]), strict=True))
+            + end
+            for curve in curves
+        )
+        if d:
             self.parts.append(element("path", d=d, class_=class_))
+
+    def areas(self, polygons: Any, class_: str) -> None:
+        """What contourpy fills: the points of each polygon, and where its outer ring and its holes begin."""
+        rings = [ring for points, starts in zip(*polygons, strict=True) for ring in np.split(points, starts[1:-1])]
+        self.curves(rings, class_, "z")
 
     def boxes(self, boxes: Iterable[tuple[float, float, float, float]], class_: str) -> None:
         """Rectangles from (x low, y low) to (x high, y high)."""
