@@ -21,6 +21,7 @@ HEAVY = (
     "typer",
     "matplotlib",
     "contourpy",
+    "jinja2",
     "pandas",
     "polars",
     "joblib",

@@ -4,9 +4,9 @@ import numpy as np
 from contourpy import contour_generator
 from sklearn.decomposition import PCA
 
-from maxmargin.html_report.html import Html, element, number
 from maxmargin.html_report.plane import _leading, evenly
 from maxmargin.html_report.svg import Chart, Scale
+from maxmargin.html_report.words import number
 
 
 def test_components_are_those_of_a_principal_component_analysis():
@@ -36,8 +36,7 @@ def test_ticks_are_round_and_inside():
     assert Scale(1e-6, 1.0, 0, 100, is_log=True).ticks()[0] == 1e-6
 
 
-def test_text_is_escaped_and_markup_is_not():
-    assert element("p", "<b>", Html("<i>x</i>"), title='"') == '<p title="&quot;">&lt;b&gt;<i>x</i></p>'
+def test_numbers_have_thousands_apart_and_a_real_minus():
     assert number(1234567) == "1\u202f234\u202f567"
     assert number(-0.5) == "−0.5"
 
@@ -49,6 +48,6 @@ def test_areas_have_their_holes_and_curves_their_ends():
     chart.areas(contours.filled(0.4, 0.8), "band")
     chart.curves(contours.lines(0.6), "edge")
     chart.curves(contours.lines(5.0), "edge")
-    area, curve = chart.parts
-    assert (area.count("M"), area.count('z"')) == (2, 1)
-    assert curve.count("M") == 1
+    (band, (area,)), (edge, (curve,)) = chart.parts
+    assert (band, area.count("M"), area.count("z")) == ("band", 2, 2)
+    assert (edge, curve.count("M"), curve.count("z")) == ("edge", 1, 0)

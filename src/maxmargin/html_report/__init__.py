@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML page about a fitted model. Its pictures are SVG, written here: no matplotlib."""
+"""The report: one self-contained HTML page about a fitted model. Its pictures are SVG: no matplotlib is needed."""
 
 from maxmargin.html_report.report import report
 

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from contourpy import contour_generator
 
 from maxmargin.estimators.per_sample import Anatomy, strongest
-from maxmargin.html_report.html import Html, figure, number
 from maxmargin.html_report.subject import Subject
-from maxmargin.html_report.svg import N_MARKS, SHAPES, Chart, legend, together
+from maxmargin.html_report.svg import N_MARKS, SHAPES, Chart, Figure
+from maxmargin.html_report.words import number
 from maxmargin.typing import Floats, Indices
 
 MOST_SHOWN = 1000
@@ -31,7 +31,7 @@ class Scatter:
     y_label: str
 
 
-def boundary_figure(subject: Subject) -> Html:
+def boundary_figure(subject: Subject) -> Figure:
     """The one picture of the boundary that the model allows."""
     shown = evenly(subject.n, MOST_SHOWN)
     part = subject.parts[0]
@@ -47,7 +47,7 @@ def evenly(n: int, most: int) -> Indices:
     return np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.intp)
 
 
-def _of_two_features(subject: Subject, shown: Indices) -> Html:
+def _of_two_features(subject: Subject, shown: Indices) -> Figure:
     X = subject.X.toarray() if sp.issparse(subject.X) else subject.X
     names = subject.feature_name(0), subject.feature_name(1)
     scatter = Scatter(shown, np.asarray(X[shown], dtype=np.float64), *names)
@@ -78,7 +78,7 @@ def _of_two_features(subject: Subject, shown: Indices) -> Html:
     return _finish(subject, chart, scatter, words)
 
 
-def _of_feature_space(subject: Subject, part: Anatomy) -> Html:
+def _of_feature_space(subject: Subject, part: Anatomy) -> Figure:
     """An orthogonal projection of the feature space: along w exactly, and across it where the samples spread most.
 
     With K of the shown samples and f = ⟨w, φ⟩, the part orthogonal to w has the Gram matrix K − ffᵀ/‖w‖²; its first principal
@@ -114,7 +114,7 @@ def _of_feature_space(subject: Subject, part: Anatomy) -> Html:
     return _finish(subject, chart, scatter, words)
 
 
-def _of_components(subject: Subject, shown: Indices) -> Html:
+def _of_components(subject: Subject, shown: Indices) -> Figure:
     rows = subject.X[shown]
     if subject.is_precomputed:
         gram = np.asarray(subject.X[np.ix_(shown, shown)], dtype=np.float64)
@@ -152,7 +152,7 @@ def _chart(scatter: Scatter, title: str, description: str) -> Chart:
     return Chart(title, description, scatter.x_label, scatter.y_label, (low[0], high[0]), (low[1], high[1]), height=400)
 
 
-def _finish(subject: Subject, chart: Chart, scatter: Scatter, words: str) -> Html:
+def _finish(subject: Subject, chart: Chart, scatter: Scatter, words: str) -> Figure:
     """Put the samples on top: class by shape and colour, support vectors filled, larger α larger, crosses for errors."""
     alpha, _ = strongest(subject.parts, subject.n)
     sizes = np.full(subject.n, SMALLEST)
@@ -182,4 +182,4 @@ def _finish(subject: Subject, chart: Chart, scatter: Scatter, words: str) -> Htm
         if len(rows) < subject.n
         else ""
     )
-    return figure(together(chart.render(), legend(entries)), words + fewer)
+    return Figure(chart, entries, words + fewer)
