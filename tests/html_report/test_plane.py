@@ -1,12 +1,15 @@
 """Projections: the places are what the captions say."""
 
 import numpy as np
+import pytest
 from contourpy import contour_generator
 from sklearn.decomposition import PCA
 
-from maxmargin.html_report.plane import _leading, evenly
+from maxmargin import SVC, LinearSVC
+from maxmargin.html_report.plane import _leading, evenly, lead
 from maxmargin.html_report.svg import Chart, Scale
 from maxmargin.html_report.words import number
+from tests.html_report.pages import iris
 
 
 def test_components_are_those_of_a_principal_component_analysis():
@@ -51,3 +54,20 @@ def test_areas_have_their_holes_and_curves_their_ends():
     (band, (area,)), (edge, (curve,)) = chart.parts
     assert (band, area.count("M"), area.count("z")) == ("band", 2, 2)
     assert (edge, curve.count("M"), curve.count("z")) == ("edge", 1, 0)
+
+
+@pytest.mark.parametrize("model", [SVC(C=2.0), SVC(break_ties=True), LinearSVC()], ids=repr)
+def test_the_lead_vanishes_where_the_class_changes(model):
+    X, y = np.asarray(iris()[0])[:, :2], iris()[1]
+    model.fit(X, y)
+    low, high = X[y == "versicolor"], X[y == "virginica"]
+    is_between = model.predict(low) != model.predict(high)
+    low, high = low[is_between], high[is_between]
+    far = lead(model, low)
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        same = (model.predict(middle) == model.predict(low))[:, None]
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    assert len(far) > 10
+    assert (far > 0).all()
+    assert np.median(lead(model, low)) < 1e-9

@@ -85,23 +85,21 @@ def gap_figure(traces: Sequence[Trace], names: Sequence[str], worst: int, tol: f
         "seconds",
         "relative gap",
         (0.0, 1.03 * longest),
-        (10.0 ** np.floor(np.log10(floor) - 0.2), 10.0 ** np.ceil(np.log10(top) + 0.05)),
+        (10.0 ** np.floor(np.log10(floor) - 0.5), 10.0 ** np.ceil(np.log10(top) + 0.05)),
         log_y=True,
         height=280,
     )
-    entries = []
     for k in sorted(range(len(points)), key=lambda k: k == worst):
-        if not points[k]:
-            continue
-        class_ = "trace" if k == worst else "trace others"
         xs = [seconds for seconds, _ in points[k]]
         ys = [max(gap, chart.y_range[0]) for _, gap in points[k]]
-        chart.line(xs, ys, class_)
-        if k == worst:
-            chart.marks(xs, ys, "circle", "dot", 3.5)
-    entries.append(("line", "trace", "relative gap" if len(points) == 1 else f"the largest: {names[worst]}"))
+        others = "" if k == worst else " others"
+        if len(xs) > 1:
+            chart.line(xs, ys, f"trace{others}")
+        chart.marks(xs, ys, "circle", f"dot{others}", 2.2 if others else 3.5)
+    shape, class_ = ("line", "trace") if max(map(len, points)) > 1 else ("circle", "dot")
+    entries = [(shape, class_, "relative gap" if len(points) == 1 else f"the largest: {names[worst]}")]
     if len(points) > 1:
-        entries.append(("line", "trace others", f"the {len(points) - 1} other problems"))
+        entries.append((shape, f"{class_} others", f"the {len(points) - 1} other problems"))
     if tol:
         chart.horizontal(tol, "tol")
         entries.append(("line", "tol", f"tol = {number(tol)}"))

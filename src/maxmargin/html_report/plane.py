@@ -1,6 +1,8 @@
 """The picture of the boundary: in the plane of two features, or in a plane of the feature space, which is then said."""
 
+from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg as la
@@ -17,6 +19,10 @@ MOST_SHOWN = 1000
 """Samples in a picture; of more, evenly chosen ones."""
 
 GRID = 140
+TINY = 1e-300
+MOST_IN_PAIRS = 20
+"""Classes, each pair of which has its decision computed at all points of the grid."""
+
 SMALLEST, LARGEST = 3.2, 6.8
 """Radii of the marks: α = 0, and the largest α."""
 
@@ -69,13 +75,28 @@ def _of_two_features(subject: Subject, shown: Indices) -> Figure:
             words = "The thick line is F = 0, the shaded band between the thin ones the margin, −1 ≤ F ≤ 1."
         chart.curves(contours.lines(0.0), "zero")
     else:
-        winner = np.searchsorted(estimator.classes_, estimator.predict(grid)).reshape(GRID, GRID)
+        winner, ahead = np.searchsorted(estimator.classes_, estimator.predict(grid)), lead(estimator, grid)
         for k in range(len(subject.classes)):
-            contours = contour_generator(xs, ys, (winner == k).astype(np.float64))
-            chart.areas(contours.filled(0.5, np.inf), f"region k{k % N_MARKS}")
-            chart.curves(contours.lines(0.5), "edge")
+            contours = contour_generator(xs, ys, np.where(winner == k, ahead, -ahead).reshape(GRID, GRID))
+            chart.areas(contours.filled(0.0, np.inf), f"region k{k % N_MARKS}")
+            chart.curves(contours.lines(0.0), "edge")
         words = "The shades are the regions in which each class is predicted."
     return _finish(subject, chart, scatter, words)
+
+
+def lead(estimator: Any, grid: Any) -> Floats:
+    """How far some points are from where another class is predicted: of more than two classes, the closest decision of a pair.
+
+    It is about 0 at the boundaries, so that level lines find them between the points. Of too many classes it is 1.
+    """
+    if not hasattr(estimator, "decision_function_shape"):
+        first, second = np.sort(estimator.decision_function(grid), axis=1)[:, :-3:-1].T
+        return np.asarray(np.maximum(first - second, TINY))
+    if len(estimator.classes_) > MOST_IN_PAIRS:
+        return np.ones(len(grid))
+    in_pairs = copy(estimator)
+    in_pairs.decision_function_shape, in_pairs.break_ties = "ovo", False
+    return np.asarray(np.maximum(np.abs(in_pairs.decision_function(grid)).min(axis=1), TINY))
 
 
 def _of_feature_space(subject: Subject, part: Anatomy) -> Figure:
