@@ -193,6 +193,13 @@ def test_strongest_features_are_ordered_by_weight_times_deviation():
     assert names == [["small", "large", "nothing"][k] for k in np.argsort(-effects)]
 
 
+def test_where_no_feature_has_a_weight_none_is_drawn():
+    X, y = clouds(d=3)
+    html = report(LinearSVC("l1", C=1e-6).fit(X, y), X, y)
+    assert "0 of 3 features have a weight." in html
+    assert "Bars of the change of F" not in html
+
+
 def test_the_projection_is_said():
     X, y = clouds(d=5, apart=1.0)
     assert "A projection of the space of the features onto a plane" in read(LinearSVC(), X, y).text

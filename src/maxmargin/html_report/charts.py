@@ -19,10 +19,10 @@ Zones: TypeAlias = list[tuple[Any, str, str]]
 """Which samples, how they are drawn, and the words for them."""
 
 
-def margins_figure(part: Anatomy, lead: str) -> Figure:
+def margins_figure(part: Anatomy, first_words: str) -> Figure:
     """The histogram of yF of one problem's samples, counted as the certificate counts them where there is one.
 
-    Its caption begins with `lead`.
+    Its caption begins with `first_words`.
     """
     margins = part.margins
     found = margin_histogram(margins[part.present])
@@ -50,7 +50,7 @@ def margins_figure(part: Anatomy, lead: str) -> Figure:
     )
     beyond = f" {who} in the outermost bars." if found.n_beyond else ""
     words = "The thick line is the boundary, yF = 0; the thin one the margin, yF = 1."
-    return Figure(chart, entries, lead + words + beyond)
+    return Figure(chart, entries, first_words + words + beyond)
 
 
 def _zones(part: Anatomy) -> Zones:

@@ -3,7 +3,6 @@
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from maxmargin.html_report.sections import SECTIONS
 from maxmargin.html_report.subject import Subject
@@ -14,7 +13,7 @@ from maxmargin.html_report.words import number, percent
 def page(subject: Subject, title: str | None) -> str:
     """The whole document."""
     sections = [
-        (anchor, heading, Markup(_templates().get_template(f"{anchor}.html.j2").render(facts, subject=subject)))
+        (anchor, heading, _templates().get_template(f"{anchor}.html.j2").render(facts, subject=subject))
         for anchor, (heading, gather) in SECTIONS.items()
         if (facts := gather(subject)) is not None
     ]

@@ -19,7 +19,7 @@ MOST_SHOWN = 1000
 """Samples in a picture; of more, evenly chosen ones."""
 
 GRID = 140
-TINY = 1e-300
+TINY = 1e-30
 MOST_IN_PAIRS = 20
 """Classes, each pair of which has its decision computed at all points of the grid."""
 
@@ -78,7 +78,7 @@ def _of_two_features(subject: Subject, shown: Indices) -> Figure:
         winner, ahead = np.searchsorted(estimator.classes_, estimator.predict(grid)), lead(estimator, grid)
         for k in range(len(subject.classes)):
             contours = contour_generator(xs, ys, np.where(winner == k, ahead, -ahead).reshape(GRID, GRID))
-            chart.areas(contours.filled(0.0, np.inf), f"region k{k % N_MARKS}")
+            chart.areas(contours.filled(0.0, 2.0 * ahead.max()), f"region k{k % N_MARKS}")
             chart.curves(contours.lines(0.0), "edge")
         words = "The shades are the regions in which each class is predicted."
     return _finish(subject, chart, scatter, words)

@@ -67,19 +67,16 @@ def certificate(subject: Subject) -> dict[str, Any]:
     """What is proved, in words and in numbers."""
     estimator = subject.estimator
     if not subject.has_certificate:
-        witnesses = getattr(estimator, "witness_", None)
-        witnesses = witnesses if isinstance(witnesses, tuple) else (witnesses,)
+        witness = getattr(estimator, "witness_", None)
+        of_each = witness if isinstance(witness, tuple) else (witness,) * len(subject.parts)
         names = [part.name for part in subject.parts]
-        return {"witnesses": list(zip(names, witnesses, strict=False))[:MOST_PROBLEMS]}
+        return {"witnesses": list(zip(names, of_each, strict=True))[:MOST_PROBLEMS]}
     outliers = getattr(estimator, "outliers_", None)
+    of_each = outliers if isinstance(outliers, tuple) else (outliers,)
     return {
         "worst": subject.worst_first[0],
         "rows": [_certified(part) for part in subject.worst_first[:MOST_PROBLEMS]],
-        "n_outliers": sum(map(len, outliers))
-        if isinstance(outliers, tuple)
-        else outliers
-        if outliers is None
-        else len(outliers),
+        "n_outliers": None if outliers is None else sum(map(len, of_each)),
         "status": estimator.status_ if subject.is_binary else estimator.status_.worst,
         "solver": estimator.solver_ if subject.is_binary else estimator.solver_.worst,
     }
