@@ -1,8 +1,8 @@
 """Where the library claims something in a sentence that it prints, and the test that backs the claim.
 
-A claim is a string literal of `src` of more than one word, with one of `WORDS` in it. Left out are docstrings, which the doctests
-and the tests of their functions are about, and refusals: what is raised says what input is wanted, except that no hyperplane
-exists.
+A claim is a string literal of `src` or a piece of text in a template, of more than one word, with one of `WORDS` in it. Left out
+are docstrings, which the doctests and the tests of their functions are about, and refusals: what is raised says what input is
+wanted, except that no hyperplane exists.
 
 `CLAIMS` has an entry for each: where it is printed, how it begins, and the test that fails where it is false. `NO_CLAIMS` are
 sentences with such a word that say nothing about a model: headings, options, formulas, and what input is wanted.
@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from jinja2 import Environment, nodes
 
 import maxmargin
 
@@ -48,6 +50,18 @@ def sentences(source: str, file: str) -> Iterator[Sentence]:
     yield from _below(ast.parse(source), file)
 
 
+def template_sentences(source: str, file: str) -> Iterator[Sentence]:
+    """The pieces of text between the tags of a template, {} for what is filled in, and its string literals."""
+    tree = Environment().parse(source)
+    for output in tree.find_all(nodes.Output):
+        pieces = [node.data if isinstance(node, nodes.TemplateData) else "{}" for node in output.nodes]
+        for text in re.split(r"<[^>]*>", "".join(pieces)):
+            yield Sentence(file, output.lineno, " ".join(text.split()))
+    for constant in tree.find_all(nodes.Const):
+        if isinstance(constant.value, str):
+            yield Sentence(file, constant.lineno, constant.value)
+
+
 def _below(node: ast.AST, file: str) -> Iterator[Sentence]:
     if isinstance(node, ast.Raise) and _name_of(node.exc) not in CLAIMING_ERRORS:
         return
@@ -78,8 +92,9 @@ def claiming_sentences() -> list[Sentence]:
     """All of the library."""
     return [
         one
-        for path in sorted(ROOT.rglob("*.py"))
-        for one in sentences(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix())
+        for pattern, read in (("*.py", sentences), ("*.html.j2", template_sentences))
+        for path in sorted(ROOT.rglob(pattern))
+        for one in read(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix())
         if WORDS.search(one.text) and " " in one.text.strip()
     ]
 
@@ -103,10 +118,10 @@ CLAIMS = (
     Claim(
         "estimators/stochastic/partial_fit.py",
         "A model that was learned from a stream",
-        "tests/reporting/test_report.py::test_a_stream_has_no_certificate_and_says_so",
+        "tests/html_report/test_report.py::test_a_stream_has_no_certificate_and_says_so",
     ),
     Claim(
-        "reporting/sections.py",
+        "html_report/templates/certificate.html.j2",
         "There is no proof: a model file keeps no witness",
         "tests/io/test_model_file.py::test_a_loaded_model_has_every_attribute_of_the_saved_one",
     ),
@@ -309,40 +324,42 @@ CLAIMS = (
         "tests/plot/test_displays.py::test_the_other_estimators_have_boundaries_too",
     ),
     Claim(
-        "reporting/charts.py",
+        "html_report/charts.py",
         "No finite gap was proved.",
-        "tests/reporting/test_report.py::test_every_page_says_what_is_proved",
+        "tests/html_report/test_report.py::test_every_page_says_what_is_proved",
     ),
     Claim(
-        "reporting/more_sections.py",
+        "html_report/templates/leave-one-out.html.j2",
         "Leave-one-out error: {}. Each label comes",
         "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
     ),
     Claim(
-        "reporting/page.py", ", with its proof", "tests/reporting/test_report.py::test_every_page_says_what_is_proved"
+        "html_report/templates/page.html.j2",
+        ", with its proof",
+        "tests/html_report/test_report.py::test_every_page_says_what_is_proved",
     ),
     Claim(
-        "reporting/sections.py",
+        "html_report/templates/certificate.html.j2",
         "P is the objective of this model and D a lower bound",
         "tests/theorems/test_duality.py::test_weak_duality_no_dual_value_exceeds_any_primal_value",
     ),
     Claim(
-        "reporting/sections.py",
+        "html_report/templates/certificate.html.j2",
         "The ramp loss is not convex: the certificate",
-        "tests/reporting/test_report.py::test_the_certificate_of_a_ramp_says_what_it_is_about",
+        "tests/html_report/test_report.py::test_the_certificate_of_a_ramp_says_what_it_is_about",
     ),
     Claim(
-        "reporting/sections.py",
+        "html_report/templates/certificate.html.j2",
         "There is no certificate: this model was learned",
-        "tests/reporting/test_report.py::test_a_stream_has_no_certificate_and_says_so",
+        "tests/html_report/test_report.py::test_a_stream_has_no_certificate_and_says_so",
     ),
     Claim(
-        "reporting/sections.py",
+        "html_report/templates/certificate.html.j2",
         "There is no certificate of optimality",
-        "tests/reporting/test_report.py::test_every_page_says_what_is_proved",
+        "tests/html_report/test_report.py::test_every_page_says_what_is_proved",
     ),
     Claim(
-        "reporting/sections.py",
+        "html_report/templates/certificate.html.j2",
         "none: its last epoch still made mistakes",
         "tests/estimators/test_perceptron.py::test_where_nothing_separates_there_is_a_warning_and_no_witness",
     ),
@@ -382,11 +399,11 @@ NO_CLAIMS = (
     ("plot/losses.py", "0–1: 1 if z ≤ 0"),
     ("plot/margins.py", "wrong: z ≤ 0"),
     ("plot/margins.py", "on or outside it: z ≥ 1"),
-    ("reporting/charts.py", "wrong: yF ≤ 0"),
-    ("reporting/more_sections.py", "What the margin promises"),
-    ("reporting/plane.py", "The thick line is F = 0"),
-    ("reporting/sections.py", "The certificate"),
-    ("reporting/sections.py", "How the proof grew"),
-    ("reporting/words.py", "the relative duality gap to prove"),
+    ("html_report/charts.py", "wrong: yF ≤ 0"),
+    ("html_report/sections.py", "What the margin promises"),
+    ("html_report/plane.py", "The thick line is F = 0"),
+    ("html_report/sections.py", "The certificate"),
+    ("html_report/sections.py", "How the proof grew"),
+    ("html_report/words.py", "the relative duality gap to prove"),
     ("solvers/interior/interior_point.py", "InteriorPoint takes up to {} samples"),
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.claims import CLAIMS, NO_CLAIMS, WORDS, claiming_sentences, sentences
+from tests.claims import CLAIMS, NO_CLAIMS, WORDS, claiming_sentences, sentences, template_sentences
 
 HERE = Path(__file__).parent
 
@@ -51,6 +51,14 @@ def test_what_is_listed_is_said(listed):
 )
 def test_a_claim_is_noticed(source):
     assert any(WORDS.search(one.text) and " " in one.text for one in sentences(source, "a.py"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["<p>This is\nalways so.</p>", "<p>At {{ x }} it cannot be.</p>", "{% if x %}{{ 'never again' if y }}{% endif %}"],
+)
+def test_a_claim_in_a_template_is_noticed(source):
+    assert any(WORDS.search(one.text) and " " in one.text for one in template_sentences(source, "a.html.j2"))
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ HEAVY = (
     "rich",
     "typer",
     "matplotlib",
+    "contourpy",
+    "jinja2",
     "pandas",
     "polars",
     "joblib",

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
         separability,
         xi_alpha,
     )
+    from maxmargin.html_report import report
     from maxmargin.io import export, load, save
-    from maxmargin.reporting import report
 
 _HOME = {
     "HardMarginSVC": "estimators",
@@ -79,7 +79,7 @@ _HOME = {
     "export": "io",
     "load": "io",
     "save": "io",
-    "report": "reporting",
+    "report": "html_report",
 }
 _MODULES = ("bounds", "distributed", "errors", "io", "kernels", "plot", "solvers")
 

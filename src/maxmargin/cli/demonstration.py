@@ -19,7 +19,7 @@ from maxmargin.cli.bounds_table import bounds_table
 from maxmargin.cli.loo_table import loo_tables
 from maxmargin.errors import NotSeparableError
 from maxmargin.estimators import SVC, HardMarginSVC, certify, leave_one_out
-from maxmargin.reporting import report
+from maxmargin.html_report import report
 
 WIDTH = 100
 

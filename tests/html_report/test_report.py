@@ -20,7 +20,7 @@ from maxmargin import (
     report,
 )
 from maxmargin.errors import InvalidInputError, NotSupportedError
-from tests.reporting.pages import MODELS, clouds, iris
+from tests.html_report.pages import MODELS, clouds, iris
 
 pytestmark = pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
 VOID = {"meta", "line", "rect", "circle", "path", "polyline"}
@@ -191,6 +191,13 @@ def test_strongest_features_are_ordered_by_weight_times_deviation():
     names = re.findall(r'<th scope="row">(\w+)</th>', table[: table.index("</table>")])
     effects = np.abs(model.coef_[0]) * X.std(axis=0)
     assert names == [["small", "large", "nothing"][k] for k in np.argsort(-effects)]
+
+
+def test_where_no_feature_has_a_weight_none_is_drawn():
+    X, y = clouds(d=3)
+    html = report(LinearSVC("l1", C=1e-6).fit(X, y), X, y)
+    assert "0 of 3 features have a weight." in html
+    assert "Bars of the change of F" not in html
 
 
 def test_the_projection_is_said():

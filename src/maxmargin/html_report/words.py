@@ -1,5 +1,6 @@
 """What the parameters mean, in a few words each, and how values are written."""
 
+from numbers import Integral
 from typing import Any
 
 MEANINGS = {
@@ -43,3 +44,21 @@ def short(value: Any) -> str:
     """The repr of a value, cut where it is long."""
     words = repr(value)
     return words if len(words) <= LONGEST else f"{words[:LONGEST]}… ({len(words)} characters)"
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """A number as people write it: few digits, thousands apart, a real minus.
+
+    Examples
+    --------
+    >>> number(-0.12345), number(20000)
+    ('−0.1235', '20\u202f000')
+    """
+    if isinstance(value, Integral):
+        return f"{int(value):,}".replace(",", "\u202f").replace("-", "−")
+    return f"{value:.{digits}g}".replace("-", "−")
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """A share in percent."""
+    return f"{share:.{digits}%}"

@@ -1,23 +1,28 @@
 """The picture of the boundary: in the plane of two features, or in a plane of the feature space, which is then said."""
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
+from contourpy import contour_generator
 
 from maxmargin.estimators.per_sample import Anatomy, strongest
-from maxmargin.reporting.contour import level_segments, runs
-from maxmargin.reporting.html import Html, figure, number
-from maxmargin.reporting.subject import Subject
-from maxmargin.reporting.svg import N_MARKS, SHAPES, Chart, legend, together
+from maxmargin.html_report.subject import Subject
+from maxmargin.html_report.svg import N_MARKS, SHAPES, Chart, Figure
+from maxmargin.html_report.words import number
 from maxmargin.typing import Floats, Indices
 
 MOST_SHOWN = 1000
 """Samples in a picture; of more, evenly chosen ones."""
 
 GRID = 140
+TINY = 1e-30
+MOST_IN_PAIRS = 20
+"""Classes, each pair of which has its decision computed at all points of the grid."""
+
 SMALLEST, LARGEST = 3.2, 6.8
 """Radii of the marks: α = 0, and the largest α."""
 
@@ -32,7 +37,7 @@ class Scatter:
     y_label: str
 
 
-def boundary_figure(subject: Subject) -> Html:
+def boundary_figure(subject: Subject) -> Figure:
     """The one picture of the boundary that the model allows."""
     shown = evenly(subject.n, MOST_SHOWN)
     part = subject.parts[0]
@@ -48,7 +53,7 @@ def evenly(n: int, most: int) -> Indices:
     return np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.intp)
 
 
-def _of_two_features(subject: Subject, shown: Indices) -> Html:
+def _of_two_features(subject: Subject, shown: Indices) -> Figure:
     X = subject.X.toarray() if sp.issparse(subject.X) else subject.X
     names = subject.feature_name(0), subject.feature_name(1)
     scatter = Scatter(shown, np.asarray(X[shown], dtype=np.float64), *names)
@@ -61,23 +66,40 @@ def _of_two_features(subject: Subject, shown: Indices) -> Html:
         grid = type(subject.given)({name: grid[:, k] for k, name in enumerate(columns)})
     if subject.is_binary:
         F = np.asarray(estimator.decision_function(grid), dtype=np.float64).reshape(GRID, GRID)
+        contours = contour_generator(xs, ys, F)
         words = "The line is F = 0."
         if not hasattr(estimator, "n_updates_"):  # a perceptron has no margin to show
-            _fill(chart, xs, ys, np.abs(F) < 1.0, "band")
+            chart.areas(contours.filled(-1.0, 1.0), "band")
             for level in (-1.0, 1.0):
-                chart.segments(level_segments(xs, ys, F, level), "edge")
+                chart.curves(contours.lines(level), "edge")
             words = "The thick line is F = 0, the shaded band between the thin ones the margin, −1 ≤ F ≤ 1."
-        chart.segments(level_segments(xs, ys, F, 0.0), "zero")
+        chart.curves(contours.lines(0.0), "zero")
     else:
-        winner = np.searchsorted(estimator.classes_, estimator.predict(grid)).reshape(GRID, GRID)
+        winner, ahead = np.searchsorted(estimator.classes_, estimator.predict(grid)), lead(estimator, grid)
         for k in range(len(subject.classes)):
-            _fill(chart, xs, ys, winner == k, f"region k{k % N_MARKS}")
-            chart.segments(level_segments(xs, ys, (winner == k).astype(np.float64), 0.5), "edge")
+            contours = contour_generator(xs, ys, np.where(winner == k, ahead, -ahead).reshape(GRID, GRID))
+            chart.areas(contours.filled(0.0, 2.0 * ahead.max()), f"region k{k % N_MARKS}")
+            chart.curves(contours.lines(0.0), "edge")
         words = "The shades are the regions in which each class is predicted."
     return _finish(subject, chart, scatter, words)
 
 
-def _of_feature_space(subject: Subject, part: Anatomy) -> Html:
+def lead(estimator: Any, grid: Any) -> Floats:
+    """How far some points are from where another class is predicted: of more than two classes, the closest decision of a pair.
+
+    It is about 0 at the boundaries, so that level lines find them between the points. Of too many classes it is 1.
+    """
+    if not hasattr(estimator, "decision_function_shape"):
+        first, second = np.sort(estimator.decision_function(grid), axis=1)[:, :-3:-1].T
+        return np.asarray(np.maximum(first - second, TINY))
+    if len(estimator.classes_) > MOST_IN_PAIRS:
+        return np.ones(len(grid))
+    in_pairs = copy(estimator)
+    in_pairs.decision_function_shape, in_pairs.break_ties = "ovo", False
+    return np.asarray(np.maximum(np.abs(in_pairs.decision_function(grid)).min(axis=1), TINY))
+
+
+def _of_feature_space(subject: Subject, part: Anatomy) -> Figure:
     """An orthogonal projection of the feature space: along w exactly, and across it where the samples spread most.
 
     With K of the shown samples and f = ⟨w, φ⟩, the part orthogonal to w has the Gram matrix K − ffᵀ/‖w‖²; its first principal
@@ -113,7 +135,7 @@ def _of_feature_space(subject: Subject, part: Anatomy) -> Html:
     return _finish(subject, chart, scatter, words)
 
 
-def _of_components(subject: Subject, shown: Indices) -> Html:
+def _of_components(subject: Subject, shown: Indices) -> Figure:
     rows = subject.X[shown]
     if subject.is_precomputed:
         gram = np.asarray(subject.X[np.ix_(shown, shown)], dtype=np.float64)
@@ -151,14 +173,7 @@ def _chart(scatter: Scatter, title: str, description: str) -> Chart:
     return Chart(title, description, scatter.x_label, scatter.y_label, (low[0], high[0]), (low[1], high[1]), height=400)
 
 
-def _fill(chart: Chart, xs: Floats, ys: Floats, flags: Any, class_: str) -> None:
-    """Shade the cells around the grid points at which something holds."""
-    x = np.concatenate([[xs[0]], 0.5 * (xs[:-1] + xs[1:]), [xs[-1]]])
-    y = np.concatenate([[ys[0]], 0.5 * (ys[:-1] + ys[1:]), [ys[-1]]])
-    chart.boxes(((x[a], y[row], x[b], y[row + 1]) for row, a, b in runs(flags)), class_)
-
-
-def _finish(subject: Subject, chart: Chart, scatter: Scatter, words: str) -> Html:
+def _finish(subject: Subject, chart: Chart, scatter: Scatter, words: str) -> Figure:
     """Put the samples on top: class by shape and colour, support vectors filled, larger α larger, crosses for errors."""
     alpha, _ = strongest(subject.parts, subject.n)
     sizes = np.full(subject.n, SMALLEST)
@@ -188,4 +203,4 @@ def _finish(subject: Subject, chart: Chart, scatter: Scatter, words: str) -> Htm
         if len(rows) < subject.n
         else ""
     )
-    return figure(together(chart.render(), legend(entries)), words + fewer)
+    return Figure(chart, entries, words + fewer)

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from maxmargin.estimators import LeaveOneOut
+from maxmargin.html_report.page import page
+from maxmargin.html_report.subject import Subject
 from maxmargin.io._atomic import replacing
-from maxmargin.reporting.page import page
-from maxmargin.reporting.subject import Subject
 
 
 def report(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from maxmargin import report
-from tests.reporting.pages import MODELS
+from tests.html_report.pages import MODELS
 
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None

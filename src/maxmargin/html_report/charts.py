@@ -10,8 +10,8 @@ from maxmargin.core import Trace
 from maxmargin.core.certificate.groups import INSIDE, ON, OUTSIDE
 from maxmargin.estimators import LeaveOneOut
 from maxmargin.estimators.per_sample import Anatomy
-from maxmargin.reporting.html import Html, figure, number
-from maxmargin.reporting.svg import Chart, legend, together
+from maxmargin.html_report.svg import Chart, Figure
+from maxmargin.html_report.words import number
 from maxmargin.typing import Floats
 
 MOST_VERDICTS = 1500
@@ -19,15 +19,18 @@ Zones: TypeAlias = list[tuple[Any, str, str]]
 """Which samples, how they are drawn, and the words for them."""
 
 
-def margins_figure(part: Anatomy, name: str) -> Html:
-    """The histogram of yF of one problem's samples, counted as the certificate counts them where there is one."""
+def margins_figure(part: Anatomy, first_words: str) -> Figure:
+    """The histogram of yF of one problem's samples, counted as the certificate counts them where there is one.
+
+    Its caption begins with `first_words`.
+    """
     margins = part.margins
     found = margin_histogram(margins[part.present])
     zones = [(found.counts_of(margins[chosen]), class_, words) for chosen, class_, words in _zones(part) if len(chosen)]
     total = sum(counts for counts, _, _ in zones)
-    entries = [("box", class_, f"{words} ({number(int(counts.sum()))})") for counts, class_, words in zones]
+    entries = [("box", class_, f"{words} ({number(counts.sum())})") for counts, class_, words in zones]
     chart = Chart(
-        f"Margins, {name}",
+        f"Margins, {part.name}",
         f"Histogram of y F: {', '.join(words for _, _, words in entries)}.",
         "margin y F",
         "samples",
@@ -46,8 +49,8 @@ def margins_figure(part: Anatomy, name: str) -> Html:
         "1 sample further out stands" if found.n_beyond == 1 else f"{number(found.n_beyond)} samples further out stand"
     )
     beyond = f" {who} in the outermost bars." if found.n_beyond else ""
-    words = "The thick line is the boundary, yF = 0; the thin one the margin, yF = 1." + beyond
-    return figure(together(chart.render(), legend(entries)), f"{name}. " if name else "", words)
+    words = "The thick line is the boundary, yF = 0; the thin one the margin, yF = 1."
+    return Figure(chart, entries, first_words + words + beyond)
 
 
 def _zones(part: Anatomy) -> Zones:
@@ -68,7 +71,7 @@ def _zones(part: Anatomy) -> Zones:
     ]
 
 
-def gap_figure(traces: Sequence[Trace], names: Sequence[str], worst: int, tol: float | None) -> Html:
+def gap_figure(traces: Sequence[Trace], names: Sequence[str], worst: int, tol: float | None) -> Figure:
     """The certified gaps of each problem against time, the largest in front."""
     points = [[(p.seconds, p.relative_gap) for p in trace if np.isfinite(p.relative_gap)] for trace in traces]
     positive = [gap for trace in points for _, gap in trace if gap > 0]
@@ -82,30 +85,28 @@ def gap_figure(traces: Sequence[Trace], names: Sequence[str], worst: int, tol: f
         "seconds",
         "relative gap",
         (0.0, 1.03 * longest),
-        (10.0 ** np.floor(np.log10(floor) - 0.2), 10.0 ** np.ceil(np.log10(top) + 0.05)),
+        (10.0 ** np.floor(np.log10(floor) - 0.5), 10.0 ** np.ceil(np.log10(top) + 0.05)),
         log_y=True,
         height=280,
     )
-    entries = []
     for k in sorted(range(len(points)), key=lambda k: k == worst):
-        if not points[k]:
-            continue
-        class_ = "trace" if k == worst else "trace others"
         xs = [seconds for seconds, _ in points[k]]
         ys = [max(gap, chart.y_range[0]) for _, gap in points[k]]
-        chart.line(xs, ys, class_)
-        if k == worst:
-            chart.marks(xs, ys, "circle", "dot", 3.5)
-    entries.append(("line", "trace", "relative gap" if len(points) == 1 else f"the largest: {names[worst]}"))
+        others = "" if k == worst else " others"
+        if len(xs) > 1:
+            chart.line(xs, ys, f"trace{others}")
+        chart.marks(xs, ys, "circle", f"dot{others}", 2.2 if others else 3.5)
+    shape, class_ = ("line", "trace") if max(map(len, points)) > 1 else ("circle", "dot")
+    entries = [(shape, class_, "relative gap" if len(points) == 1 else f"the largest: {names[worst]}")]
     if len(points) > 1:
-        entries.append(("line", "trace others", f"the {len(points) - 1} other problems"))
+        entries.append((shape, f"{class_} others", f"the {len(points) - 1} other problems"))
     if tol:
         chart.horizontal(tol, "tol")
         entries.append(("line", "tol", f"tol = {number(tol)}"))
-    return figure(together(chart.render(), legend(entries)), "Each point is P − D, recomputed from the data.")
+    return Figure(chart, entries, "Each point is P − D, recomputed from the data.")
 
 
-def features_figure(names: Sequence[str], effects: Floats) -> Html:
+def features_figure(names: Sequence[str], effects: Floats, part: Anatomy) -> Figure:
     """Bars of signed effects, the largest on top."""
     count = len(names)
     reach = 1.08 * float(np.abs(effects).max(initial=0.0)) or 1.0
@@ -119,6 +120,7 @@ def features_figure(names: Sequence[str], effects: Floats) -> Html:
         (count - 0.4, -0.6),
         height=70 + 20 * count,
         left=196,
+        y_names=short,
     )
     for sign, class_ in ((1, "bar z2"), (-1, "bar z1")):
         boxes = [
@@ -128,10 +130,10 @@ def features_figure(names: Sequence[str], effects: Floats) -> Html:
         ]
         chart.boxes(boxes, class_)
     chart.vertical(0.0, "edge")
-    return chart.render(y_names=short)
+    return Figure(chart, [], f"Right: speaks for {part.positive}. Left: speaks for {part.negative}.")
 
 
-def verdicts_figure(result: LeaveOneOut, is_error: Any) -> Html:
+def verdicts_figure(result: LeaveOneOut, is_error: Any) -> Figure:
     """α against ξ of each sample of a leave-one-out result, with the lemma's line."""
     estimate = result.xi_alpha
     assert not isinstance(estimate, tuple)
@@ -167,7 +169,8 @@ def verdicts_figure(result: LeaveOneOut, is_error: Any) -> Html:
         ("line", "edge", "2αR² + ξ = 1: the lemma"),
     ]
     fewer = f" One of {step} samples is drawn." if step > 1 else ""
-    return figure(
-        together(chart.render(), legend(entries)),
+    return Figure(
+        chart,
+        entries,
         "Right of the dotted line, ξ = 1, a sample is a training error and so a leave-one-out error." + fewer,
     )

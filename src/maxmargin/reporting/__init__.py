@@ -1,5 +1,0 @@
-"""The report: one self-contained HTML page about a fitted model. Its pictures are SVG, written here: no matplotlib."""
-
-from maxmargin.reporting.report import report
-
-__all__ = ["report"]
