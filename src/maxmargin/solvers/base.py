@@ -12,7 +12,8 @@ import numpy as np
 
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate.certify import Certificate, certify
-from maxmargin.core.certificate.scores import Scores, scores
+from maxmargin.core.certificate.parts import TINY
+from maxmargin.core.certificate.scores import GAP_SHARE, Scores, scores
 from maxmargin.core.losses import SquaredHinge
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
@@ -39,6 +40,9 @@ HARMLESS = 1e8
 
 FEW_SAMPLES = 2000
 """Samples up to which solvers that stalled from a candidate begin anew: it takes seconds at most."""
+
+FEWEST_SAMPLES = 300
+"""Samples up to which each solver is allowed to begin, if those before it ended short of the goal: it takes a second at most."""
 
 LAST_DIGITS = 1e-6
 """Relative gap below which a candidate that is optimal to rounding is the end: more solvers would find other last digits."""
@@ -242,6 +246,7 @@ def solve(
     run = _Run(problem, solver, tol, observe, Clock(budget), workspace)
     with one_blas_thread():
         status = run.until_done(warm)
+        status = run.begin_with_others(status)
         if run.best is None:
             run.judge(to_candidate(problem, np.zeros(problem.n)))
     best = run.best
@@ -410,7 +415,7 @@ class _Run:
                         if self.judged is None:
                             self.judge(self.solver.finish(self.state, self.tol))
                         self.tried.add(turn)
-                        self.begins_anew = begins_anew or self.best_gap > 1.0
+                        self.begins_anew = begins_anew if has_ended else self.best_gap > 1.0
                         return solver
             if not (has_ended and self.best_gap <= 0.5 * self.gap_before):
                 return None
@@ -425,13 +430,46 @@ class _Run:
             self.solver, self.state = successor, state
             self.pulse.begin(self.clock.rounds)
             self.began = self.clock.seconds
-            del self.offers
+            self.__dict__.pop("offers", None)  # those of the solver before
+
+    def begin_with_others(self, status: Status) -> Status:
+        """Where few samples ended short of the goal, and not for their arithmetic: let each other solver begin, from nothing.
+
+        Which solver goes on from which candidate decides where costs differ by twenty orders of magnitude.
+        """
+        if self.problem.n > FEWEST_SAMPLES:
+            return status
+        first, others = self.solver.name, self.offers
+        for other in (offer.solver for offer in others):
+            if status not in (Status.UNREACHED, Status.ALMOST) or self.is_arithmetic():
+                break
+            if other.name == first or other.refuses(self.problem) is not None:
+                continue
+            kept = self.best, self.certificate, self.best_scores
+            self.before, self.solver, self.state = self.route, other, None
+            self.best = self.certificate = self.best_scores = None
+            self.pulse = Pulse(self.pulse.size)
+            self.pulse.begin(self.clock.rounds)
+            self.began, self.gap_before, self.tried = self.clock.seconds, 1.0, {(other.name, True)}
+            self.__dict__.pop("offers", None)  # those of the solver before
+            status = self.until_done(None)
+            if kept[1] is not None and kept[1].relative_gap <= self.best_gap:
+                self.best, self.certificate, self.best_scores = kept
+        return status
+
+    def is_arithmetic(self) -> bool:
+        """Whether the rounding of the best certificate is more than its share of the gap asked for."""
+        certificate = self.certificate
+        if certificate is None or not math.isfinite(certificate.gap):
+            return True
+        size = certificate.gap / max(certificate.relative_gap, TINY)  # max(|P|, |D|), from below
+        return certificate.rounding >= GAP_SHARE * self.tol * size or certificate.gap <= 2.0 * certificate.rounding
 
     def ending(self) -> Status:
         """What ended a fit that no solver brings any further."""
         if self.best_gap <= 10 * self.tol:
             return Status.ALMOST
-        return Status.STALLED if self.is_flat else Status.UNREACHED
+        return Status.STALLED if self.is_flat and self.is_arithmetic() else Status.UNREACHED
 
     def last_word(self, status: Status) -> Status:
         """Certify what the state holds now, as nothing more will come."""
