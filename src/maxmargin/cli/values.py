@@ -64,7 +64,7 @@ def trade_off(text: str) -> "float | Regularization":
         value = math.nan
     if math.isnan(value) or (colon and form not in FORMS):
         raise typer.BadParameter(
-            f"C must be a number, or a form and a number ({', '.join(f'{f}:1' for f in FORMS)}), got {text!r}."
+            f"C must be a number, or a spelling and a number ({', '.join(f'{f}:1' for f in FORMS)}), got {text!r}."
         )
     try:
         found = Regularization(form if colon else "sum", value)  # type: ignore[arg-type]
