@@ -215,7 +215,7 @@ CLAIMS = (
     ),
     Claim(
         "cli/demonstration.py",
-        "Exact leave-one-out: {} machines",
+        "Exact leave-one-out: {} models",
         "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
     ),
     Claim(
@@ -235,12 +235,12 @@ CLAIMS = (
     ),
     Claim(
         "cli/commands/predict.py",
-        "After the label, whether it is certain",
+        "Write certain or open after the label",
         "tests/estimators/test_svc_prediction.py::test_a_certified_prediction_never_changes_at_the_exact_optimum",
     ),
     Claim(
         "cli/commands/report.py",
-        "With exact leave-one-out",
+        "Include exact leave-one-out",
         "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
     ),
     Claim(
@@ -387,8 +387,6 @@ NO_CLAIMS = (
     ("cli/demonstration.py", "2. No hyperplane, and why"),
     ("cli/demonstration.py", "4. What the margin promises"),
     ("cli/estimator_options.py", "The relative duality gap to prove."),
-    ("cli/estimator_options.py", "Rounds of the solver, at most."),
-    ("cli/estimator_options.py", "Seconds, at most."),
     ("distributed/workers/dask_cluster.py", "Partition {} cannot be used"),
     ("io/_atomic.py", "Cannot write"),
     ("io/_formats/by_name.py", "The file is empty: no model is in it."),

@@ -58,14 +58,14 @@ def test_the_demo_runs_through(demo):
         "No hyperplane separates 'virginica' from 'versicolor'",
         "in rational arithmetic",
         "3. A kernel machine, and every sample left out once",
-        "Exact leave-one-out: 569 machines",
+        "Exact leave-one-out: 569 models",
         "retrained seconds ξα error",
         "4. What the margin promises",
         "hard margin",
         "plug-in",
         "5. Speed",
         "scikit-learn",
-        "A page about the machine of 3 was written to",
+        "A page about the model of part 3 was written to",
         "maxmargin fit --help",
     ],
 )
@@ -90,7 +90,7 @@ def test_the_demo_replaces_no_page(monkeypatch, tmp_path, capfd):
     (tmp_path / "maxmargin_demo.html").write_text("mine")
     assert free_place() == tmp_path / "maxmargin_demo_2.html"
     assert call_main(monkeypatch, "demo", "--report", "maxmargin_demo.html") == 1
-    assert "is there already" in capfd.readouterr().err
+    assert "already exists" in capfd.readouterr().err
     assert (tmp_path / "maxmargin_demo.html").read_text() == "mine"
 
 
@@ -123,7 +123,7 @@ def test_info_says_that_the_compiler_is_off_or_where_compiled_loops_are(monkeypa
     (tmp_path / "one.py").touch()
     assert Path(facts()["compiled loops"]).parent == tmp_path
     (tmp_path / "one.py").unlink()
-    assert facts()["compiled loops"] == "nowhere: every process compiles"
+    assert facts()["compiled loops"] == "not kept: every process compiles them"
 
 
 def test_without_a_command_there_is_help():

@@ -150,4 +150,4 @@ def test_an_interruption_before_there_is_a_model_is_json_too(call, clouds, monke
 @pytest.mark.parametrize("asked", [("-C", "1e400"), ("-C", "mean:1e400"), ("--set", "C=1e400"), ("--gamma", "1e400")])
 def test_numbers_beyond_float64_are_not_taken_for_infinity(call, clouds, asked):
     done = call("fit", clouds, *asked, code=2)
-    assert "1e400 is beyond the largest number of float64" in done.err
+    assert "1e400 is out of range: the largest float64 number is 1.8e308" in done.err

@@ -59,7 +59,7 @@ def test_every_estimator_and_parameter_can_be_reached(call, clouds, options, wan
         (["--tol", "-1"], "tol=-1.0 where a finite number ≥ 0"),
         (["--set", "kernel"], "NAME=VALUE"),
         (["--set", "colour=3"], "SVC has no parameter colour"),
-        (["--set", "C=3", "-C", "2"], "C is said twice"),
+        (["--set", "C=3", "-C", "2"], "C was given twice"),
         (["--class-weight", "7=3"], "the labels are -1, 1"),
         (["--class-weight", "1"], "label=weight"),
         (["--solver", "magic"], "'smo'"),
@@ -76,7 +76,7 @@ def test_wrong_usage_names_the_choices(call, clouds, options, words):
 def test_wide_data_get_a_linear_machine_and_it_says_why(call, tmp_path):
     (tmp_path / "wide.svm").write_text("1 1:1 6000:1\n-1 2:1\n1 1:2\n-1 2:3\n")
     done = call("fit", "wide.svm", "-o", "m.maxmargin", code=0)
-    assert "Chosen: LinearSVC, because there are 6000 features" in done.err
+    assert "LinearSVC was chosen, because there are 6000 features" in done.err
     assert type(load("m.maxmargin")) is LinearSVC
     assert call("fit", "wide.svm", "--kernel", "rbf", code=0).err == ""
 
@@ -164,7 +164,7 @@ def test_an_interrupt_without_a_place_keeps_nothing_and_says_so(call, clouds, mo
 
     monkeypatch.setattr(SVC, "fit", interrupted)
     done = call("fit", clouds, code=130)
-    assert "no -o was given, so it is not kept" in done.err
+    assert "it was not saved, because -o was not given" in done.err
     assert "proved to be within" in " ".join(done.out.split())
 
 

@@ -40,7 +40,7 @@ def sentence(found: Sequence[Proof]) -> str:
     worst = found[0]
     if len(found) == 1:
         return str(worst.certificate)
-    return f"Of {len(found)} problems the largest gap has {worst.name}. {worst.certificate}"
+    return f"Of {len(found)} problems, {worst.name} has the largest gap. {worst.certificate}"
 
 
 def proof_table(found: Sequence[Proof]) -> Padding:

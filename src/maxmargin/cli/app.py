@@ -30,12 +30,12 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def maxmargin(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Tell the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Support vector machines in which every answer carries its proof.
 
-    Exit codes: 0 done, 1 bad input, 2 wrong usage, 3 the gap asked for was not reached, 130 interrupted.
+    Exit codes: 0 success, 1 bad input, 2 wrong usage, 3 the requested gap was not reached, 130 interrupted.
     """
 
 

@@ -29,9 +29,9 @@ def bounds_table(bounds: "Mapping[str, Bound]") -> Group:
         )
     meanings = []
     if any(bound.vacuous for bound in bounds.values()):
-        meanings.append("vacuous: 1 or more, and no error exceeds 1")
+        meanings.append("vacuous: 1 or more, and no error is larger than 1")
     if any(bound.plug_in for bound in bounds.values()):
-        meanings.append("plug-in: measured on the sample, where the theorem speaks of the distribution")
+        meanings.append("plug-in: uses values measured on the sample; the theorem is about the distribution")
     return Group(Padding(table, (0, 0, 0, 2)), Padding(Text("; ".join(meanings), style="dim"), (1, 0, 0, 2)))
 
 

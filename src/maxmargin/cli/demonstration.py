@@ -35,7 +35,7 @@ def run_demo(page: Path, console: Console | None = None) -> None:
     """Fit, certify, fail with a proof, leave out, bound, compare, write a page; prints as it goes."""
     console = _Paper(width=min(Console().width, WIDTH)) if console is None else console
     console.print(Panel(Text("maxmargin: every answer carries its proof", justify="center"), style="bold"))
-    with _busy(console, "loading the compiled loops (the very first time: compiling them)"):
+    with _busy(console, "loading the compiled loops (on the first run: compiling them)"):
         HardMarginSVC(solver="constraint_generation").fit([[0.0], [1.0]], [0, 1])
     _separable(console)
     _not_separable(console)
@@ -44,7 +44,7 @@ def run_demo(page: Path, console: Console | None = None) -> None:
     _speed(console)
     console.print()
     console.print(Rule(style="dim"))
-    console.print(Text(f"A page about the machine of 3 was written to {page}: open it in a browser.", style="bold"))
+    console.print(Text(f"A page about the model of part 3 was written to {page}. Open it in a browser.", style="bold"))
     console.print("Next: maxmargin fit --help, `from maxmargin import SVC`, and the pages in docs/.")
 
 
@@ -55,7 +55,7 @@ def _separable(console: Console) -> None:
     started = time.perf_counter()
     model = HardMarginSVC().fit(X, y)
     seconds = time.perf_counter() - started
-    _title(console, "1. A hard margin", f"breast cancer, {X.shape[0]} samples × {X.shape[1]} features, not even scaled")
+    _title(console, "1. A hard margin", f"breast cancer, {X.shape[0]} samples × {X.shape[1]} features, unscaled")
     _say(console, f"Fitted in {seconds:.2f} s. The certificate, recomputed from the data:")
     _say(console, str(certify(model, X, y)))
     console.print(Padding(certificate_table(model.certificate_), (1, 0, 0, 4)))
@@ -73,7 +73,7 @@ def _not_separable(console: Console) -> None:
         _say(console, str(error))
         _say(console, f"Anyone can check the witness. {error.witness.check()}")
     model = HardMarginSVC(kernel="rbf", gamma=0.5).fit(X, y)
-    _say(console, f"With an RBF kernel there is one: margin {model.certificate_.margin:.3g}.")
+    _say(console, f"With an RBF kernel there is a hyperplane; its margin is {model.certificate_.margin:.3g}.")
 
 
 def _left_out(console: Console, page: Path) -> None:
@@ -88,9 +88,9 @@ def _left_out(console: Console, page: Path) -> None:
     with _busy(console, "training"):
         model = SVC(C=10).fit(X, y)
     _say(console, str(certify(model, X, y)))
-    with _busy(console, "leaving each sample out (the very first time: compiling)"):
+    with _busy(console, "leaving each sample out (on the first run: compiling)"):
         result = leave_one_out(model, X, y)
-    _say(console, f"Exact leave-one-out: {result.n} machines, of which {result.n_retrained} had to be trained.")
+    _say(console, f"Exact leave-one-out: {result.n} models, of which {result.n_retrained} had to be retrained.")
     console.print()
     for table in loo_tables(result):
         console.print(Padding(table, (0, 0, 0, 2)))
@@ -121,7 +121,7 @@ def _speed(console: Console) -> None:
     with _busy(console, "waiting for scikit-learn"):
         theirs = _seconds(svm.SVC(kernel="linear", C=1e6), X, y)
     _say(console, f"scikit-learn  {theirs:.3f} s, SVC(kernel='linear', C=1e6), gap unknown")
-    _say(console, f"That is {theirs / ours:.0f} times as fast.")
+    _say(console, f"maxmargin was {theirs / ours:.0f} times as fast.")
 
 
 def _seconds(model: Any, X: Any, y: Any) -> float:

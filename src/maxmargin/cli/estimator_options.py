@@ -34,7 +34,7 @@ class Learning:
             "--estimator",
             "-e",
             metavar="NAME",
-            help=f"{', '.join(ESTIMATORS)}; by itself svc, and linear for very many samples or features.",
+            help=f"{', '.join(ESTIMATORS)}. Default: svc, or linear for very many samples or features.",
         ),
     ] = "auto"
     C: Annotated[
@@ -47,14 +47,18 @@ class Learning:
         str | None, _option("--kernel", "-k", metavar="linear|poly|rbf|sigmoid|precomputed", help="The kernel.")
     ] = None
     gamma: Annotated[
-        str | None, _option("--gamma", "-g", metavar="NUMBER|scale|auto", help="Of rbf, poly, sigmoid.")
+        str | None, _option("--gamma", "-g", metavar="NUMBER|scale|auto", help="γ of rbf, poly and sigmoid.")
     ] = None
-    degree: Annotated[int | None, _option("--degree", "-d", metavar="NUMBER", help="Of poly.")] = None
-    coef0: Annotated[float | None, _option("--coef0", metavar="NUMBER", help="Of poly, sigmoid.")] = None
+    degree: Annotated[int | None, _option("--degree", "-d", metavar="NUMBER", help="Degree of poly.")] = None
+    coef0: Annotated[float | None, _option("--coef0", metavar="NUMBER", help="Constant term of poly and sigmoid.")] = (
+        None
+    )
     loss: Annotated[str | None, _option("--loss", metavar="hinge|squared_hinge|ramp", help="The loss.")] = None
-    penalty: Annotated[str | None, _option("--penalty", metavar="l2|l1", help="Of linear.")] = None
+    penalty: Annotated[
+        str | None, _option("--penalty", metavar="l2|l1", help="Penalty on the weights; linear only.")
+    ] = None
     class_weight: Annotated[
-        str | None, _option("--class-weight", "-w", metavar="balanced|LABEL=NUMBER,…", help="Factors of the costs.")
+        str | None, _option("--class-weight", "-w", metavar="balanced|LABEL=NUMBER,…", help="Factors of C, by class.")
     ] = None
     no_intercept: Annotated[
         bool, typer.Option("--no-intercept", help="A hyperplane through the origin.", rich_help_panel=MODEL)
@@ -66,7 +70,7 @@ class Learning:
         list[str] | None,
         _option("--set", "-s", metavar="NAME=VALUE", help="Any other parameter of the estimator; may be repeated."),
     ] = None
-    jobs: Annotated[int | None, _option("--jobs", "-j", metavar="NUMBER", help="Threads.")] = None
+    jobs: Annotated[int | None, _option("--jobs", "-j", metavar="NUMBER", help="Number of threads.")] = None
     tol: Annotated[
         float | None, _option("--tol", metavar="NUMBER", help="The relative duality gap to prove.", panel=STOP)
     ] = None
@@ -77,10 +81,10 @@ class Budgets:
     """The options that end a fit early; the best model so far is kept."""
 
     max_iter: Annotated[
-        int | None, _option("--max-iter", metavar="NUMBER", help="Rounds of the solver, at most.", panel=STOP)
+        int | None, _option("--max-iter", metavar="NUMBER", help="Maximum number of solver rounds.", panel=STOP)
     ] = None
     max_seconds: Annotated[
-        float | None, _option("--max-seconds", metavar="NUMBER", help="Seconds, at most.", panel=STOP)
+        float | None, _option("--max-seconds", metavar="NUMBER", help="Maximum number of seconds.", panel=STOP)
     ] = None
 
 
@@ -98,7 +102,7 @@ def choose(learning: Learning, budgets: Budgets | None, X: Any, y: Any) -> Choic
     asked = _asked(learning, budgets, y)
     name, reason = learning.estimator, ""
     if name not in ("auto", *ESTIMATORS):
-        raise typer.BadParameter(f"estimator={name!r} where one of {', '.join(('auto', *ESTIMATORS))} is wanted.")
+        raise typer.BadParameter(f"--estimator must be one of {', '.join(('auto', *ESTIMATORS))}, got {name!r}.")
     if name == "auto":
         name, reason = _by_data(X, set(asked))
     kind = getattr(maxmargin, ESTIMATORS[name])
@@ -123,12 +127,12 @@ def _asked(learning: Learning, budgets: Budgets | None, y: Any) -> dict[str, Any
         name, equals, value = pair.partition("=")
         name = name.strip().replace("-", "_")
         if not equals:
-            raise typer.BadParameter(f"--set {pair!r} where NAME=VALUE is wanted.")
+            raise typer.BadParameter(f"--set must be NAME=VALUE, got {pair!r}.")
         if name in asked:
-            raise typer.BadParameter(f"{name} is said twice.")
+            raise typer.BadParameter(f"{name} was given twice.")
         if budgets is None and name in {one.name for one in fields(Budgets)}:
             raise typer.BadParameter(
-                f"{name} is a budget, and leave-one-out has none: its machines are the exact ones."
+                f"{name} is not available: leave-one-out needs exact solutions, so no budget may end a fit early."
             )
         asked[name] = value.strip() if name in ("C", "class_weight") else typed(value.strip())
     if "C" in asked:
@@ -144,12 +148,12 @@ def _by_data(X: Any, asked: set[str]) -> tuple[str, str]:
     """An estimator for data of this shape, and the reason."""
     n, d = X.shape
     if "penalty" in asked:
-        return "linear", "Chosen: LinearSVC, which has a penalty to choose."
+        return "linear", "LinearSVC was chosen, because a penalty was given."
     if asked & {"kernel", "gamma", "degree", "coef0"}:
         return "svc", ""
     if n > MANY_SAMPLES or d > MANY_FEATURES:
         size = f"{n} samples" if n > MANY_SAMPLES else f"{d} features"
-        return "linear", f"Chosen: LinearSVC, because there are {size}; --estimator svc trains a kernel machine."
+        return "linear", f"LinearSVC was chosen, because there are {size}. Use --estimator svc for a kernel."
     return "svc", ""
 
 

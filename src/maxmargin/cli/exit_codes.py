@@ -68,7 +68,7 @@ def refused(error: OSError, command: str | None = None) -> int:
     """The exit code where the system takes nothing more; a line says so, unless the reader has just gone away."""
     code = CLOSED_PIPE
     if not isinstance(error, BrokenPipeError):
-        code = fail(f"The operating system refuses: {error.strerror or error}.", BAD_INPUT, command)
+        code = fail(f"The operating system reported an error: {error.strerror or error}.", BAD_INPUT, command)
     _leave_stdout()
     return code
 

@@ -33,7 +33,8 @@ class Source:
             "--target",
             "-t",
             metavar="COLUMN",
-            help="Column of the labels, by name or number (from 0 on, −1 is the last); npz: the array. Default: the last, y.",
+            help="Column of the labels, by name or number (0 is the first, −1 the last); for npz the name of the array. "
+            "Default: the last column, or y.",
             rich_help_panel=PANEL,
         ),
     ] = None
@@ -42,7 +43,7 @@ class Source:
         typer.Option(
             "--format",
             metavar="auto|svmlight|csv|parquet|npz",
-            help="auto goes by the suffix, else by the content.",
+            help="The format. auto: by the suffix, or else by the content.",
             rich_help_panel=PANEL,
             show_default=False,
         ),
@@ -51,7 +52,7 @@ class Source:
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="Whether the first line of a CSV file names the columns. Default: seen from the file.",
+            help="Whether the first line of a CSV file names the columns. Default: detected.",
             rich_help_panel=PANEL,
             show_default=False,
         ),
@@ -61,7 +62,7 @@ class Source:
         """Samples and labels: to train on, or, with a model, those that it was trained on."""
         data = self.for_model(path, model) if model is not None else self._read(path)
         if data.y is None:
-            raise InvalidInputError(f"{path}: there are no labels in it. Say with --target where they are.")
+            raise InvalidInputError(f"{path}: no labels were found. Use --target to say where they are.")
         return data
 
     def for_model(self, path: str, model: Any) -> "Data":
@@ -87,8 +88,8 @@ def trained_model(path: str) -> Any:
     model = load(path)
     if not hasattr(model, "certificate_"):
         raise NotSupportedError(
-            f"{path}: this {type(model).__name__} carries no certificate. A perceptron and a stream have none, and the "
-            "formats of LIBSVM and SVM-light do not hold it: use a model that `maxmargin fit` saved."
+            f"{path}: this {type(model).__name__} carries no certificate. Perceptrons and models trained on streams have "
+            "none, and the formats of LIBSVM and SVM-light cannot store it. Use a model saved by `maxmargin fit`."
         )
     return model
 
@@ -101,7 +102,7 @@ def check_places(inputs: Iterable[str | None], outputs: Iterable[str | None]) ->
     >>> check_places(["data.csv"], ["data.csv"])
     Traceback (most recent call last):
     ...
-    maxmargin.errors.InvalidInputError: 'data.csv' is named for two files. Choose another place for the output.
+    maxmargin.errors.InvalidInputError: 'data.csv' is used for two files. Choose another place for the output.
     """
     taken = {os.path.realpath(name) for name in inputs if name not in (None, "-")}
     for name in outputs:
@@ -109,14 +110,14 @@ def check_places(inputs: Iterable[str | None], outputs: Iterable[str | None]) ->
             continue
         place = Path(os.path.realpath(str(name)))
         if str(place) in taken:
-            raise InvalidInputError(f"{name!r} is named for two files. Choose another place for the output.")
+            raise InvalidInputError(f"{name!r} is used for two files. Choose another place for the output.")
         taken.add(str(place))
         if place.is_dir():
             raise InvalidInputError(f"Cannot write {name!r}: it is a folder. Add the name of a file.")
         if not place.parent.is_dir():
             raise InvalidInputError(f"Cannot write {name!r}: there is no folder {str(place.parent)!r}.")
         if not os.access(place.parent, os.W_OK):
-            raise InvalidInputError(f"Cannot write {name!r}: the folder {str(place.parent)!r} is not to be written to.")
+            raise InvalidInputError(f"Cannot write {name!r}: the folder {str(place.parent)!r} is not writable.")
 
 
 def write_lines(place: str, lines: Iterable[str]) -> None:

@@ -42,7 +42,7 @@ def real(text: str) -> float:
     """
     number = float(text)
     if math.isinf(number) and "inf" not in text.lower():
-        raise typer.BadParameter(f"{text} is beyond the largest number of float64, 1.8e308.")
+        raise typer.BadParameter(f"{text} is out of range: the largest float64 number is 1.8e308.")
     return number
 
 
@@ -64,7 +64,7 @@ def trade_off(text: str) -> "float | Regularization":
         value = math.nan
     if math.isnan(value) or (colon and form not in FORMS):
         raise typer.BadParameter(
-            f"C={text!r} where a number is wanted, or one with its form before it: {', '.join(f'{f}:1' for f in FORMS)}."
+            f"C must be a number, or a spelling and a number ({', '.join(f'{f}:1' for f in FORMS)}), got {text!r}."
         )
     try:
         found = Regularization(form if colon else "sum", value)  # type: ignore[arg-type]
@@ -93,9 +93,9 @@ def class_weights(text: str, classes: Sequence[Any]) -> Any:
         except ValueError:
             weight = math.nan
         if not label or not 0 < weight < math.inf:
-            raise typer.BadParameter(f"class_weight={pair!r} where balanced is wanted, or label=weight,label=weight.")
+            raise typer.BadParameter(f"class_weight must be balanced or label=weight,label=weight, got {pair!r}.")
         if label not in known:
-            raise typer.BadParameter(f"class_weight is about {label!r}; the labels are {', '.join(list(known)[:10])}.")
+            raise typer.BadParameter(f"class_weight names {label!r}; the labels are {', '.join(list(known)[:10])}.")
         weights[known[label]] = weight
     return weights
 

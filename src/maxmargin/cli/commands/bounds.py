@@ -8,16 +8,16 @@ from maxmargin.cli.exit_codes import refusing_bad_data
 from maxmargin.cli.files import DataFile, ModelFile, Source, trained_model
 from maxmargin.cli.screen import Screen
 
-Delta = Annotated[float, typer.Option("--delta", metavar="NUMBER", help="The probability with which a bound may fail.")]
+Delta = Annotated[float, typer.Option("--delta", metavar="NUMBER", help="Probability that a bound fails.")]
 
 
 def bounds(model: ModelFile, data: DataFile, source: Source, screen: Screen, delta: Delta = 0.05) -> None:
     """Compute every bound that applies to a model of two classes; vacuous ones are marked.
 
-    DATA must be the training data, in their order.
+    DATA must be the training data, in the same order.
     """
     if not 0 < delta < 1:
-        raise typer.BadParameter(f"--delta {delta:g} where a probability between 0 and 1 is wanted.")
+        raise typer.BadParameter(f"--delta must be between 0 and 1, got {delta:g}.")
     from maxmargin.bounds import of_model
     from maxmargin.cli.bounds_table import bounds_table
 

@@ -11,7 +11,10 @@ from maxmargin.cli.screen import Screen
 Tolerance = Annotated[
     float | None,
     typer.Option(
-        "--tol", metavar="NUMBER", help="The relative gap to ask for. Default: that of the fit.", show_default=False
+        "--tol",
+        metavar="NUMBER",
+        help="The relative gap to check for. Default: the tol of the fit.",
+        show_default=False,
     ),
 ]
 
@@ -19,8 +22,9 @@ Tolerance = Annotated[
 def certify(model: ModelFile, data: DataFile, source: Source, screen: Screen, tol: Tolerance = None) -> None:
     """Recompute, from the training data, how far a model is from the best possible.
 
-    Nothing that the fit said is believed. DATA must be the training data, in their order; it says where they are not. Exit code
-    3 where the gap is larger than the one that was asked for.
+    Nothing that the fit reported is used.
+    DATA must be the training data, in the same order; a message tells you if they are not.
+    Exit code 3: the gap is larger than requested.
     """
     from maxmargin import certify as judge
     from maxmargin.cli.about import plain_proofs, plain_verdict, proof_table, proofs, sentence

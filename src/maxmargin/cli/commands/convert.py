@@ -10,14 +10,14 @@ from maxmargin.cli.screen import Screen
 
 Out = Annotated[
     str,
-    typer.Argument(metavar="OUT", help="With the suffix .maxmargin, .libsvm, .svmlight or .onnx.", show_default=False),
+    typer.Argument(metavar="OUT", help="The new file: .maxmargin, .libsvm, .svmlight or .onnx.", show_default=False),
 ]
 Format = Annotated[
     str,
     typer.Option(
         "--to",
         metavar="maxmargin|libsvm|svmlight|onnx",
-        help="The format; default: by OUT's suffix.",
+        help="The format. Default: by the suffix of OUT.",
         show_default=False,
     ),
 ]
@@ -26,7 +26,7 @@ Features = Annotated[
     typer.Option(
         "--features",
         metavar="NUMBER",
-        help="How many features samples have, where LIBSVM's and SVM-light's files do not say it.",
+        help="Number of features. LIBSVM's and SVM-light's files do not contain it.",
         show_default=False,
     ),
 ]
@@ -39,10 +39,10 @@ def convert(model: ModelFile, out: Out, screen: Screen, to: Format = "auto", fea
 
     if to == "auto" and Path(out).suffix.removeprefix(".") not in FORMATS:
         raise typer.BadParameter(
-            f"{out!r} has none of the suffixes {', '.join('.' + one for one in FORMATS)}; say --to."
+            f"{out!r} has none of the suffixes {', '.join('.' + one for one in FORMATS)}; use --to."
         )
     if to not in ("auto", *FORMATS):
-        raise typer.BadParameter(f"--to {to!r} where one of {', '.join(FORMATS)} is wanted.")
+        raise typer.BadParameter(f"--to must be one of {', '.join(FORMATS)}, got {to!r}.")
     machine = load(model, n_features=features)
     export(machine, out, format=to)
     screen.show(f"{type(machine).__name__}: {out}")

@@ -14,7 +14,7 @@ Page = Annotated[
     typer.Option(
         "--report",
         metavar="PAGE",
-        help="Where to write the page; default: maxmargin_demo.html here.",
+        help="Where to write the page. Default: maxmargin_demo.html in this folder.",
         show_default=False,
     ),
 ]
@@ -22,10 +22,10 @@ DEFAULT = "maxmargin_demo"
 
 
 def demo(report: Page = None) -> None:
-    """See it work in less than a minute: no file needed.
+    """See it work in less than a minute; no file is needed.
 
-    Trains linear and kernel machines on data that scikit-learn brings along, proves them, leaves every sample out once, and
-    writes a page.
+    Trains linear and kernel machines on data sets of scikit-learn and certifies them.
+    Leaves every sample out once, and writes a page.
     """
     from maxmargin.cli.demonstration import run_demo
 
@@ -36,7 +36,7 @@ def new_place(name: str) -> Path:
     """A place that was asked for; what is there already is not replaced."""
     check_places([], [name])
     if Path(name).exists():
-        raise InvalidInputError(f"{name!r} is there already. Choose another place for the page, or remove it.")
+        raise InvalidInputError(f"{name!r} already exists. Choose another name for the page, or remove the file.")
     return Path(name)
 
 

@@ -19,7 +19,7 @@ Place = Annotated[
         "--output",
         "-o",
         metavar="MODEL",
-        help="Where to save it: ours, or by the suffix .libsvm, .svmlight, .onnx.",
+        help="Where to save the model. The suffixes .libsvm, .svmlight and .onnx choose those formats.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -30,7 +30,7 @@ Alphas = Annotated[
         "--alphas",
         "-a",
         metavar="FILE",
-        help="Also write the dual variables, as SVM-light's -a: α·y of each sample, a line each.",
+        help="Also write the dual variables α·y, one line per sample, as SVM-light's -a does.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -48,7 +48,8 @@ def fit(
 ) -> None:
     """Train a classifier and prove how good it is.
 
-    Shows how the gap falls on a terminal. A budget that runs out (exit code 3) and Ctrl-C (130) still save the best model so far.
+    On a terminal, a bar shows the gap as it falls.
+    If a budget runs out (exit code 3) or you press Ctrl-C (130), the best model so far is still saved.
     """
     check_places([data], [output, alphas])
     found = source.labelled(data)
@@ -85,7 +86,7 @@ def _train(model: Any, X: Any, y: Any, screen: Screen) -> int:
     for warning in caught[:SHOWN_WARNINGS]:
         tell(str(warning.message))
     if len(caught) > SHOWN_WARNINGS:
-        tell(f"… and {len(caught) - SHOWN_WARNINGS} more of the kind, for other problems.")
+        tell(f"… and {len(caught) - SHOWN_WARNINGS} more such messages, for other problems.")
     is_short = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     return NOT_REACHED if code == DONE and is_short else code
 
@@ -131,11 +132,11 @@ def _tell_ending(model: Any, code: int, output: str | None) -> int:
 
     is_missed = not all(proof.certificate.is_reached for proof in stored_proofs(model))
     code = NOT_REACHED if code == DONE and is_missed else code
-    kept = "no -o was given, so it is not kept" if output is None else f"it was saved to {output}"
+    kept = "it was not saved, because -o was not given" if output is None else f"it was saved to {output}"
     if code == INTERRUPTED:
         tell(f"Interrupted. This is the best model so far; {kept}.")
     elif code == NOT_REACHED:
-        lead = "Not certified" if is_missed else "What was asked for was not reached"
+        lead = "Not certified" if is_missed else "The fit ended early"
         tell(f"{lead}. This is the best model so far; {kept}.")
     return code
 

@@ -12,7 +12,7 @@ EXTRAS = ("matplotlib", "dask", "onnx", "scikit-learn-intelex")
 
 
 def info(screen: Screen) -> None:
-    """Tell versions, cores, BLAS and the cache folder: what a bug report needs."""
+    """Show versions, cores, BLAS and the cache folder, as a bug report needs them."""
     from rich.table import Table
 
     found = facts()
@@ -62,4 +62,4 @@ def _cache_folder() -> str:
         return "compiler off (MAXMARGIN_JIT=0)"
     from maxmargin._loops.disk_cache import folder_in_use
 
-    return str(folder_in_use() or "nowhere: every process compiles")
+    return str(folder_in_use() or "not kept: every process compiles them")

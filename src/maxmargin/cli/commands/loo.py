@@ -19,7 +19,7 @@ Place = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write the label that each sample gets without itself, one a line.",
+        help="Write the leave-one-out label of each sample, one per line.",
         rich_help_panel=PANEL,
         show_default=False,
     ),
@@ -30,8 +30,8 @@ Resolve = Annotated[
     typer.Option(
         "--resolve",
         metavar="once|each",
-        help="Costs that depend on the samples (mean:, tikhonov:, pegasos:, balanced) are set once, on all of them, or for "
-        "each left-out sample on the others, as separate fits do.",
+        help="How to set costs that depend on the samples (mean:, tikhonov:, pegasos:, balanced): once, from all samples, or "
+        "for each left-out sample from the others, as separate fits do.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -45,9 +45,9 @@ def loo(
     output: Place = None,
     resolve: Resolve = "once",
 ) -> None:
-    """Leave each sample out in turn: the exact error, at the price of a few retrainings.
+    """Compute the exact leave-one-out error, with few retrainings.
 
-    For svc, linear and hard-margin. Ctrl-C (exit code 130) shows what is known by then.
+    For svc, linear and hard-margin. Ctrl-C (exit code 130) shows the results so far.
     """
     if resolve not in ("once", "each"):
         raise typer.BadParameter(f"--resolve must be once or each, got {resolve!r}.")
@@ -63,7 +63,7 @@ def loo(
     code, n_open = DONE, int((~result.is_certain).sum())
     if result.status is Status.STALLED:
         code = NOT_REACHED
-        tell(f"{n_open} labels are too close to a tie to be certain; the error lies in the range that is shown.")
+        tell(f"{n_open} labels are too close to a tie to be certain; the error lies in the range shown.")
     elif result.status is not Status.SOLVED:
         code = INTERRUPTED
         tell(f"Interrupted: {n_open} of {result.n} labels are not known yet.")

@@ -13,7 +13,12 @@ from maxmargin.cli.values import written
 Place = Annotated[
     str | None,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="Instead of stdout.", rich_help_panel=PANEL, show_default=False
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write to FILE instead of stdout.",
+        rich_help_panel=PANEL,
+        show_default=False,
     ),
 ]
 DecisionValues = Annotated[
@@ -21,7 +26,7 @@ DecisionValues = Annotated[
     typer.Option(
         "--decision-values",
         "-v",
-        help="After the label, the decision values, separated by tabs.",
+        help="Write the decision values after the label, separated by tabs.",
         rich_help_panel=PANEL,
     ),
 ]
@@ -29,7 +34,7 @@ Certified = Annotated[
     bool,
     typer.Option(
         "--certified",
-        help="After the label, whether it is certain: the exact optimum gives the same.",
+        help="Write certain or open after the label; certain: the exact optimum gives the same label.",
         rich_help_panel=PANEL,
     ),
 ]
@@ -44,9 +49,9 @@ def predict(
     decision_values: DecisionValues = False,
     certified: Certified = False,
 ) -> None:
-    """Predict the label of each sample, one a line.
+    """Predict the label of each sample, one per line.
 
-    Where the data have labels, stderr says how many are predicted right.
+    If the data have labels, stderr shows how many predictions are right.
     """
     check_places([model, data], [output])
     from maxmargin.io import load
@@ -87,7 +92,7 @@ def _labels(machine: Any, X: Any, certified: bool) -> tuple[Any, Any]:
         return machine.predict(X), None
     if not hasattr(machine, "certified_predictions"):
         raise NotSupportedError(
-            f"{type(machine).__name__} has no certified predictions; SVC, LinearSVC, HardMarginSVC have."
+            f"{type(machine).__name__} has no certified predictions. Use SVC, LinearSVC or HardMarginSVC."
         )
     labels, certain = machine.certified_predictions(X)
     return labels, certain

@@ -12,8 +12,10 @@ Page = Annotated[
     str,
     typer.Option("--output", "-o", metavar="PAGE", help="The HTML file.", rich_help_panel=PANEL, show_default=False),
 ]
-Loo = Annotated[bool, typer.Option("--loo", help="With exact leave-one-out, which may take a while.")]
-Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The heading.", show_default=False)]
+Loo = Annotated[bool, typer.Option("--loo", help="Include exact leave-one-out, which may take a while.")]
+Title = Annotated[
+    str | None, typer.Option("--title", metavar="TEXT", help="The heading of the page.", show_default=False)
+]
 
 
 def report(
@@ -27,7 +29,7 @@ def report(
 ) -> None:
     """Write one self-contained HTML page about a model: proof, pictures, bounds, how to reproduce.
 
-    DATA must be the training data, in their order.
+    DATA must be the training data, in the same order.
     """
     check_places([model, data], [output])
     from maxmargin import Status, leave_one_out
