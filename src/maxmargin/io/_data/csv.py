@@ -1,14 +1,17 @@
 """CSV: a sample a line, numbers separated by commas (or tabs, or semicolons), labels of any kind in one column.
 
-Numbers go straight into an array, so that a file takes 8 bytes a value; other fields are kept as texts until it is known which
-column is the target.
+A library reads the numbers of large files. Libraries differ in quotes, short lines and missing values, so they are given only
+what `_pieces` finds plain; all other files, and all errors, are the csv module's.
 """
 
 import csv
 import math
+import re
 from array import array
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from contextlib import suppress
+from io import BytesIO
+from itertools import islice
 from typing import IO, Any
 
 import numpy as np
@@ -19,90 +22,150 @@ from maxmargin.io._model.fields import Array
 from maxmargin.io._text import LONGEST_LINE
 
 MISSING = ("", "na", "nan", "n/a", "null", "none", "?")
-MAX_TEXTS = 1 << 27
-"""Bytes of texts that may be kept besides the numbers of the file's size: one text column is, a table of texts is not."""
+SMALL = 1 << 23
+"""Bytes that the csv module reads in the time that the import of a library takes (a fifth of a second)."""
+
+PIECE = 1 << 22
+"""Bytes that a library is given at a time."""
 
 
 class CsvTable(Table):
-    """The values of all columns, and the texts among them by line and column."""
+    """The values of all columns, NaN where there is no finite number; texts stay in the file until they are asked for."""
 
-    def __init__(self, values: Array, texts: dict[int, dict[int, str]], names: tuple[str, ...] | None) -> None:
-        self._values, self._texts, self.names = values, texts, names
-        self.n_columns = values.shape[1]
+    def __init__(self, file: IO[bytes], header: bool | None) -> None:
+        start = file.read(1 << 16)
+        if b"\0" in start:
+            raise InvalidInputError("it is no text file: neither CSV nor svmlight.")
+        line = next((line for line in start.split(b"\n") if line.strip()), b"")
+        self._file, self._delimiter, self._skipped = file, max(",;\t", key=lambda mark: line.count(mark.encode())), 0
+        rows = self._rows()
+        end, first = next(rows, (0, []))
+        second = next(rows, (0, []))[1]
+        if not first:
+            raise InvalidInputError("there are no lines in it.")
+        has_header = _looks_like_header(first, second) if header is None else header
+        self.names = tuple(field.strip() for field in first) if has_header else None
+        if self.names is not None and len(set(self.names)) != len(first):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise InvalidInputError(f"two columns are called {twice!r}. Rename one.")
+        self._skipped, self.n_columns = end if has_header else 0, len(first)
+        numbers = [k for k, x in enumerate(second if has_header else first) if not math.isnan(_number(x))]
+        self._is_plain = file.seek(0, 2) > SMALL and self.n_columns > 1 and len(numbers) > 0
+        try:
+            parts = [self._by_library(piece, numbers) for piece in self._pieces()] if self._is_plain else []
+        except Exception:  # whatever a library says, the csv module says it in our words
+            self._is_plain = False
+        self._values: Array = np.concatenate(parts) if self._is_plain else self._by_csv_module()
 
     def features(self, columns: Sequence[int]) -> Any:
         """Numbers only."""
-        for column in columns:
-            for row, text in self._texts.get(column, {}).items():
-                name = column if self.names is None else repr(self.names[column])
-                where = f"sample {row + 1}, column {name}"
-                if text.strip().lower() in MISSING:
-                    raise InvalidInputError(f"{where}: the value is missing. Fill it in, or leave the sample out.")
-                raise InvalidInputError(f"{where}: {text[:40]!r} is no finite number. Encode texts as numbers first.")
-        return self._values[:, columns]
+        X = self._values.take(columns, axis=1)
+        if np.isnan(X).any():
+            row, place = np.argwhere(np.isnan(X))[0].tolist()
+            line, fields = next(islice(self._rows(), row, None))
+            text, name = fields[columns[place]], columns[place] if self.names is None else self.names[columns[place]]
+            where = f"line {line}: sample {row + 1}, column {name!r}"
+            if text.strip().lower() in MISSING:
+                raise InvalidInputError(f"{where}: the value is missing. Fill it in, or leave the sample out.")
+            what = f"{text[:40]!r} is no finite number"
+            raise InvalidInputError(f"{where}: {what}. Write numbers as 1234.5, encode texts as numbers first.")
+        return X
 
     def labels(self, column: int) -> Any:
-        """Whole numbers, numbers or texts."""
-        texts = self._texts.get(column)
-        if not texts:
-            return tidy_labels(self._values[:, column])
-        written = [texts.get(row) for row in range(len(self._values))]
-        numbers = self._values[:, column].tolist()
-        return tidy_labels(
-            np.array([_plain(n) if t is None else t for t, n in zip(written, numbers, strict=True)], dtype=object)
-        )
+        """Whole numbers, numbers, or texts as they are written."""
+        values = self._values[:, column]
+        if np.isnan(values).any():
+            left = column - self.n_columns
+            lines = (line for piece in self._pieces() for line in piece[:-1].split(b"\n"))
+            plain = (line.rsplit(self._delimiter.encode(), -left)[left].decode() for line in lines)
+            texts = plain if self._is_plain else (fields[column] for _, fields in self._rows())
+            values = np.array(list(texts), dtype=object)
+        return tidy_labels(values)
+
+    def _pieces(self) -> Iterator[bytes]:
+        """Lines with as many fields as the first, not empty, without quotes, many at a time; ValueError if others come."""
+        ends = np.frombuffer((self._delimiter * (self.n_columns - 1) + "\n").encode(), dtype=np.uint8)
+        quoted = re.compile('"(?<![^D\n]")[^"D\n]*"(?=[D\n])'.replace("D", self._delimiter).encode())
+        self._file.seek(0)
+        for _ in range(self._skipped):
+            self._file.readline()
+        while block := self._file.read(PIECE):
+            block += self._file.readline(LONGEST_LINE)
+            piece = (block.replace(b"\r\n", b"\n") if b"\r" in block else block).strip(b"\n") + b"\n"
+            if b'"' in piece and 2 * len(quoted.findall(piece)) == piece.count(b'"'):
+                piece = piece.replace(b'"', b"")
+            codes = np.frombuffer(piece, dtype=np.uint8)
+            places = np.flatnonzero((codes == ends[0]) | (codes == ends[-1]))
+            is_long = len(block) > LONGEST_LINE or np.diff(places, prepend=-1).max() > csv.field_size_limit()
+            has_marks = any(mark in piece for mark in (b'"', b"\r", b"\0")) or "\ufeff" in piece.decode()
+            if is_long or has_marks or (piece != b"\n" and (codes[places].reshape(-1, len(ends)) != ends).any()):
+                raise ValueError("not plain")
+            if piece != b"\n":
+                yield piece
+
+    def _by_library(self, piece: bytes, columns: list[int]) -> Array:
+        """Some columns' numbers, NaN in the others."""
+        for route in ROUTES:
+            with suppress(ImportError):
+                found = route(piece, self._delimiter, self.n_columns, columns)
+                break
+        values = np.full((piece.count(b"\n"), self.n_columns), np.nan)
+        if found.shape != (len(values), len(columns)) or not np.isfinite(found).all():
+            raise ValueError("not plain")
+        values[:, columns] = found
+        return values
+
+    def _by_csv_module(self) -> Array:
+        values = array("d")
+        for line, fields in self._rows():
+            if len(fields) != self.n_columns:
+                what = f"sample {len(values) // self.n_columns + 1} has {len(fields)} fields where {self.n_columns} are wanted"
+                raise InvalidInputError(f"line {line}: {what}. Fill in what is missing, quote what holds separators.")
+            values.extend(map(_number, fields))
+        return np.asarray(values).reshape(-1, self.n_columns)
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+        """The number of the line, and the fields, of each sample."""
+        self._file.seek(0)
+        reader = csv.reader(_lines(self._file), delimiter=self._delimiter, skipinitialspace=True, strict=True)
+        try:
+            for fields in reader:
+                if reader.line_num > self._skipped and fields and (len(fields) > 1 or fields[0].strip()):
+                    yield reader.line_num, fields
+        except csv.Error as error:
+            raise InvalidInputError(f"line {reader.line_num}: it is no CSV file ({error}).") from error
 
 
-def _plain(number: float) -> str:
-    return str(int(number)) if number == int(number) and abs(number) < 2**53 else repr(number)
+def _by_arrow(piece: bytes, delimiter: str, n_columns: int, columns: list[int]) -> Any:
+    from pyarrow import csv as arrow
+    from pyarrow import float64
+
+    names = [str(k) for k in range(n_columns)]
+    kinds = {names[k]: float64() for k in columns}
+    lines = arrow.ReadOptions(column_names=names, block_size=len(piece), use_threads=False)
+    fields = arrow.ParseOptions(delimiter=delimiter, quote_char=False)
+    values = arrow.ConvertOptions(include_columns=list(kinds), column_types=kinds, null_values=[])
+    return np.column_stack(arrow.read_csv(BytesIO(piece), lines, fields, values).columns)
 
 
-def read_csv(file: IO[bytes], header: bool | None) -> CsvTable:
-    """All lines; a first line with a text that others have as a number is a header."""
-    rows = _rows(file)
-    first = next(rows, None)
-    if first is None:
-        raise InvalidInputError("there are no lines in it.")
-    second = next(rows, None)
-    has_header = _looks_like_header(first, second) if header is None else header
-    names = tuple(field.strip() for field in first) if has_header else None
-    if names is not None and len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidInputError(f"two columns are called {twice!r}. Rename one.")
-    values, texts, kept, n_rows = array("d"), {}, 0, 0  # type: ignore[var-annotated]
-    pending = ([] if has_header else [first]) + ([] if second is None else [second])
-    for fields in chain(pending, rows):
-        if len(fields) != len(first):
-            raise InvalidInputError(f"sample {n_rows + 1} has {len(fields)} fields where {len(first)} are wanted.")
-        for column, field in enumerate(fields):
-            number = _number(field)
-            values.append(number)
-            if math.isnan(number):
-                kept += len(field) + 64
-                texts.setdefault(column, {})[n_rows] = field
-        if kept > MAX_TEXTS + 64 * n_rows + 8 * len(values):
-            raise InvalidInputError("most of its fields are texts. Encode them as numbers first.")
-        n_rows += 1
-    table = np.frombuffer(values, dtype=np.float64) if values else np.empty(0)
-    return CsvTable(table.reshape(n_rows, len(first)), texts, names)
+def _by_pandas(piece: bytes, delimiter: str, n_columns: int, columns: list[int]) -> Any:
+    import pandas as pd
+
+    how: dict[str, Any] = {"header": None, "quoting": csv.QUOTE_NONE, "na_filter": False}
+    if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):  # later ones round as Python does without being told
+        how["float_precision"] = "round_trip"
+    return pd.read_csv(BytesIO(piece), sep=delimiter, usecols=columns, dtype=np.float64, **how).to_numpy()
 
 
-def _rows(file: IO[bytes]) -> Iterator[list[str]]:
-    """The fields of each line with content."""
-    start = file.read(1 << 16)
-    file.seek(0)
-    if b"\0" in start:
-        raise InvalidInputError("it is no text file: neither CSV nor svmlight.")
-    line = next((line for line in start.split(b"\n") if line.strip()), b"")
-    delimiter = max((b",", b";", b"\t"), key=line.count).decode() if any(c in line for c in b",;\t") else ","
-    try:
-        for fields in csv.reader(_lines(file), delimiter=delimiter, skipinitialspace=True, strict=True):
-            if fields and (len(fields) > 1 or fields[0].strip()):
-                yield fields
-    except UnicodeDecodeError as error:
-        raise InvalidInputError("it is no text file (UTF-8): neither CSV nor svmlight.") from error
-    except csv.Error as error:
-        raise InvalidInputError(f"it is no CSV file ({error}).") from error
+def _by_numpy(piece: bytes, delimiter: str, n_columns: int, columns: list[int]) -> Any:
+    return np.loadtxt(BytesIO(piece), delimiter=delimiter, usecols=columns, comments=None, ndmin=2)
+
+
+ROUTES = (_by_arrow, _by_pandas, _by_numpy)
+"""The first that is installed reads. Each gives the numbers of some columns, rounded as Python rounds them, or raises.
+
+pyarrow is imported soonest, and pandas is as fast; polars is hardly faster, and hangs in a fork of a process that has used it.
+"""
 
 
 def _lines(file: IO[bytes]) -> Iterator[str]:
@@ -112,17 +175,18 @@ def _lines(file: IO[bytes]) -> Iterator[str]:
         number += 1
         if len(line) > LONGEST_LINE:
             raise InvalidInputError(f"line {number} is longer than {LONGEST_LINE} bytes: no CSV file.")
-        yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            what = f"line {number}: it is no text file (UTF-8): neither CSV nor svmlight"
+            raise InvalidInputError(f"{what}. If it is a text, save it as UTF-8.") from error
 
 
-def _looks_like_header(first: list[str], second: list[str] | None) -> bool:
+def _looks_like_header(first: list[str], second: list[str]) -> bool:
     """Whether a field of the first line is a text, and the next line has a number there (or the whole first line is texts)."""
     are_texts = [math.isnan(_number(field)) and field.strip().lower() not in MISSING for field in first]
-    if second is None or len(second) != len(first):
-        return all(are_texts)
-    return any(
-        is_text and not math.isnan(_number(below)) for is_text, below in zip(are_texts, second, strict=True)
-    ) or all(are_texts)
+    pairs = zip(are_texts, second, strict=True) if len(second) == len(first) else ()
+    return all(are_texts) or any(is_text and not math.isnan(_number(below)) for is_text, below in pairs)
 
 
 def _number(field: str) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.io._data.csv import read_csv
+from maxmargin.io._data.csv import CsvTable
 from maxmargin.io._data.npz import read_npz
 from maxmargin.io._data.parquet import read_parquet
 from maxmargin.io._data.svmlight import looks_like_svmlight, read_svmlight
@@ -35,7 +35,7 @@ SUFFIXES = {
 }
 READERS: dict[str, Callable[[IO[bytes], "Request"], Table | Ready]] = {
     "svmlight": lambda file, ask: read_svmlight(file, ask.n_features, ask.zero_based),
-    "csv": lambda file, ask: read_csv(file, ask.header),
+    "csv": lambda file, ask: CsvTable(file, ask.header),
     "parquet": lambda file, ask: read_parquet(file, ask.max_bytes),
     "npz": lambda file, ask: read_npz(file, ask.target, ask.max_bytes, ask.n_features),
 }

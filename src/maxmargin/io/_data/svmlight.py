@@ -1,6 +1,7 @@
 """svmlight and LIBSVM data: ``label index:value …``, indices from 1 on (from 0 on where a 0 appears).
 
-scikit-learn reads it; what it makes is checked, and where it gives up the line at fault is looked for.
+scikit-learn reads it; its errors name no line and it lets NaN and huge indices pass, so what it makes is checked, and where it
+gives up the line at fault is looked for.
 """
 
 import re
@@ -10,11 +11,9 @@ import numpy as np
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.io._data.table import Ready, tidy_labels
-from maxmargin.io._text import LARGEST_INDEX, LONGEST_LINE, feature_count, shown
+from maxmargin.io._text import LARGEST_INDEX, LONGEST_LINE, NUMBER, feature_count, shown
 
-NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?"
-LABEL = re.compile(NUMBER)
-ENTRY = re.compile(rb"(?:[0-9]{1,100}|qid):" + NUMBER)
+ENTRY = re.compile(rb"(?:[0-9]{1,100}|qid):" + NUMBER.pattern)
 
 
 def looks_like_svmlight(start: bytes) -> bool:
@@ -22,7 +21,7 @@ def looks_like_svmlight(start: bytes) -> bool:
     for line in start.split(b"\n"):
         tokens = line.partition(b"#")[0].split()
         if tokens:
-            return len(tokens) > 1 and bool(LABEL.fullmatch(tokens[0])) and bool(ENTRY.fullmatch(tokens[1]))
+            return len(tokens) > 1 and bool(NUMBER.fullmatch(tokens[0])) and bool(ENTRY.fullmatch(tokens[1]))
     return False
 
 
@@ -51,7 +50,7 @@ def _find_fault(file: IO[bytes]) -> None:
     while line := file.readline(LONGEST_LINE):
         number += 1
         tokens = line.partition(b"#")[0].split()
-        if tokens and not LABEL.fullmatch(tokens[0]):
+        if tokens and not NUMBER.fullmatch(tokens[0]):
             raise InvalidInputError(f"line {number}: {shown(tokens[0])} is no label; svmlight's are single numbers.")
         last = -1
         for token in tokens[1:]:

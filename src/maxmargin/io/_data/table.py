@@ -71,7 +71,7 @@ class Table(ABC):
     def _listed(self) -> str:
         if self.names is None:
             return f"its {self.n_columns} columns have numbers only, from 0 on"
-        shown = ", ".join(self.names[:8]) + (", …" if len(self.names) > 8 else "")
+        shown = ", ".join(repr(name)[1:-1] for name in self.names[:8]) + (", …" if len(self.names) > 8 else "")
         return f"there are {shown}"
 
 

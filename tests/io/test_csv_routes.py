@@ -1,0 +1,174 @@
+"""CSV files: whichever library reads them, the samples, labels, names and errors are the csv module's."""
+
+import io
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import maxmargin.io._data.csv as module
+from maxmargin import InvalidInputError
+from maxmargin.io import read_data
+
+ROUTES = {route.__name__.removeprefix("_by_"): route for route in module.ROUTES}
+NUMBERS = [
+    "1",
+    "-2.5",
+    "+3",
+    "1e5",
+    ".5",
+    "5.",
+    "0",
+    "01",
+    "-0.0",
+    "1e-400",
+    "9007199254740993",
+    "123456789012345678901",
+]
+ODD = [
+    "", " ", " 1", "1 ", "\t1", "1\x0b", "1\xa0", "nan", "NA", "?", "inf", "1e400", "1_0", "0x10", "1e", "true", "True", "$5",
+    "1,5", "1;5", "1.000,5", "1'000", "1 000", "٣", "a", "bird", "Ä", "\ufeff1", "#1", "\\N", '"', '"1"', '" 1"', '"a"', '"a,b"',
+    '"a;b"', '"a\nb"', '"a""b"', 'a"b', '"a"b', ' "a"', '""', "1\r", "1\0", "x" * 140_000,
+]  # fmt: skip
+FIELDS = st.sampled_from(NUMBERS) | st.sampled_from(NUMBERS + ODD) | st.floats().map(repr) | st.text(max_size=4)
+
+
+@st.composite
+def files(draw):
+    """Bytes of a table: mostly numbers and a column of labels, with some oddities."""
+    n_rows, n_columns = draw(st.integers(1, 6)), draw(st.integers(1, 4))
+    delimiter, end = draw(st.sampled_from([",", ",", ";", "\t", ", "])), draw(st.sampled_from(["\n", "\n", "\r\n"]))
+    rows = [draw(st.lists(st.sampled_from(NUMBERS), min_size=n_columns, max_size=n_columns)) for _ in range(n_rows)]
+    labels = draw(st.sampled_from([("1", "2"), ("a", "b"), ("01", "x"), ('"a"', '"b c"'), ("Ä", "ß")]))
+    rows = [[*row, draw(st.sampled_from(labels))] for row in rows]
+    for _ in range(draw(st.integers(0, 2))):
+        rows[draw(st.integers(0, n_rows - 1))][draw(st.integers(0, n_columns))] = draw(FIELDS)
+    header = draw(st.sampled_from([None, None, "f{}", '"f {}"', '"f, {}"', '"f\n{}"', "{}"]))
+    lines = [] if header is None else [delimiter.join(header.format(k) for k in range(n_columns + 1))]
+    lines += [delimiter.join(row) for row in rows]
+    for line in draw(st.lists(st.sampled_from(["", " ", delimiter, "1", "1,2,3,4,5,6,7"]), max_size=1)):
+        lines.insert(draw(st.integers(0, len(lines))), line)
+    text = draw(st.sampled_from(["", "", "\ufeff"])) + end.join(lines) + draw(st.sampled_from(["", end, end + end]))
+    content = text.encode("utf-8", "surrogatepass")
+    return content + draw(st.sampled_from([b"", b"", b"\xff"]))
+
+
+def outcome(content, options, routes, piece=64):
+    """What a read ends with: samples, labels and names, or the error."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "SMALL", -1 if routes else 1 << 60)
+        patch.setattr(module, "ROUTES", routes)
+        patch.setattr(module, "PIECE", piece)
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        try:
+            data = read_data("-", format="csv", **options)
+        except InvalidInputError as error:
+            return str(error)
+        y = None if data.y is None else (data.y.dtype, data.y.tolist())
+        return data.X.dtype, data.X.shape, data.X.tobytes(), y, data.feature_names
+
+
+@pytest.mark.parametrize("name", ROUTES)
+@given(
+    content=files(),
+    header=st.sampled_from([None, None, True, False]),
+    target=st.sampled_from([None, None, 0, 1, "f0"]),
+    n_features=st.sampled_from([None, None, 2]),
+    names=st.sampled_from([None, None, None, ["f0"]]),
+    piece=st.sampled_from([16, 64, 1 << 22]),
+)
+@example(b"a,b\n1,2\n" + b"\xef\xbb\xbf1,2\n", None, None, None, None, 4)
+def test_a_library_and_the_csv_module_agree(name, content, header, target, n_features, names, piece):
+    options = {"header": header, "target": target, "n_features": n_features, "feature_names": names}
+    expected = outcome(content, options, ())
+    assert outcome(content, options, (ROUTES[name],), piece) == expected
+    assert not isinstance(expected, str) or "\n" not in expected
+
+
+@pytest.mark.parametrize("name", ROUTES)
+@pytest.mark.parametrize("field", [*NUMBERS, *ODD])
+@pytest.mark.parametrize("target", [None, 0])
+def test_every_odd_field_is_read_alike(name, field, target):
+    content = f"0.5,1,2\n{field},3,4\n5,6,7\n".encode()
+    assert outcome(content, {"target": target}, (ROUTES[name],)) == outcome(content, {"target": target}, ())
+
+
+@pytest.mark.parametrize("name", ROUTES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b,kind\n1,2.5,x\n3,.5,01\n",
+        '\ufeff"a, b","c\nd","kind"\r\n1,2,"x"\r\n"3",4,"y z"\r\n\r\n',
+        "1;2;0\n3;4;1",
+        "kind\ta\nÄ\t1\nß\t2\n",
+    ],
+)
+def test_plain_files_are_read_by_the_library(name, text, monkeypatch):
+    monkeypatch.setattr(module, "SMALL", -1)
+    monkeypatch.setattr(module, "ROUTES", (ROUTES[name],))
+    monkeypatch.setattr(module.CsvTable, "_by_csv_module", lambda _: pytest.fail("the csv module was asked"))
+    target = 0 if text.startswith("kind") else -1
+    assert len(read_data_of(text, monkeypatch, target).X) == 2
+
+
+def read_data_of(text, monkeypatch, target):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    return read_data("-", target=target)
+
+
+@pytest.mark.parametrize("missing", [(), ("pyarrow",), ("pyarrow", "pandas")])
+def test_libraries_are_optional(missing, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "SMALL", 1 << 10)
+    for name in missing:
+        monkeypatch.setitem(sys.modules, name, None)
+    X = np.random.default_rng(0).standard_normal((300, 3))
+    np.savetxt(tmp_path / "a.csv", np.column_stack([X, X[:, 0] > 0]), fmt="%.17g", delimiter=",")
+    data = read_data(tmp_path / "a.csv")
+    np.testing.assert_array_equal(data.X, X)
+    np.testing.assert_array_equal(data.y, X[:, 0] > 0)
+
+
+def test_small_files_import_no_library(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "ROUTES", (lambda *_: pytest.fail("a library was asked"),))
+    (tmp_path / "a.csv").write_text("1,2\n3,4\n")
+    assert read_data(tmp_path / "a.csv").y.tolist() == [2, 4]
+
+
+def test_a_library_that_loses_lines_or_fails_is_not_believed():
+    def loses(piece, delimiter, n_columns, columns):
+        return np.ones((1, len(columns)))
+
+    def fails(*_):
+        raise RuntimeError("a bug of the library")
+
+    for route in (loses, fails):
+        assert outcome(b"1,2\n3,4\n", {}, (route,)) == outcome(b"1,2\n3,4\n", {}, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('"a\nb",c\n\n1,2\n3,\n4,x\n', "line 5: sample 2, column 'c': the value is missing. Fill it in"),
+        (
+            "a;b\n1;2\n1.000,5;3\n",
+            "line 3: sample 2, column 'a': '1.000,5' is no finite number. Write numbers as 1234.5",
+        ),
+        ("1,2\n3,4\n5\n", "line 3: sample 3 has 1 fields where 2 are wanted. Fill in"),
+        ('1,2\n3,"4"5\n', "line 2: it is no CSV file"),
+        (b"1,2\n3,\xff\n", "line 2: it is no text file (UTF-8)"),
+    ],
+)
+@pytest.mark.parametrize("name", [None, *ROUTES])
+def test_errors_say_the_line(name, text, words):
+    content = text if isinstance(text, bytes) else text.encode()
+    found = outcome(content, {"n_features": 2}, () if name is None else (ROUTES[name],))
+    assert words in found
+
+
+def test_labels_among_texts_stay_as_they_are_written(tmp_path):
+    (tmp_path / "a.csv").write_text("1,01\n2,1\n3,1.0\n4,x\n")
+    assert read_data(tmp_path / "a.csv").y.tolist() == ["01", "1", "1.0", "x"]
+    (tmp_path / "b.csv").write_text("1,01\n2,1\n3,2\n")
+    assert read_data(tmp_path / "b.csv").y.tolist() == [1, 1, 2]
