@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin import LinearSVC
-from maxmargin.solvers.base import _Run
+from maxmargin.solvers.driver import _Run
 
 T = TypeVar("T")
 

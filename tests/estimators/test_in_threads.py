@@ -8,7 +8,7 @@ from importlib import import_module
 
 from maxmargin.solvers import Budget
 
-module = import_module("maxmargin.estimators.parallel")
+module = import_module("maxmargin.estimators.multiclass.parallel")
 
 
 def test_ctrl_c_while_problems_are_handed_out_asks_all_of_them_to_stop(monkeypatch):

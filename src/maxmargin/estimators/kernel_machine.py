@@ -20,7 +20,7 @@ from maxmargin.estimators.multiclass.one_vs_one import (
     store_solutions,
     unpack_dual,
 )
-from maxmargin.estimators.parallel import in_threads
+from maxmargin.estimators.multiclass.parallel import in_threads
 from maxmargin.estimators.progress.callbacks import watching
 from maxmargin.estimators.progress.convergence import warn_unless_solved
 from maxmargin.estimators.ramp_loss import LOSSES, chosen_solver, hinge_of, judged, store_outliers, trainer

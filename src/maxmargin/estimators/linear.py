@@ -22,7 +22,7 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Classifier, check_choice, check_flag, check_tol
 from maxmargin.estimators.multiclass.backends import elsewhere
 from maxmargin.estimators.multiclass.one_vs_one import store_solutions
-from maxmargin.estimators.parallel import in_threads
+from maxmargin.estimators.multiclass.parallel import in_threads
 from maxmargin.estimators.progress.callbacks import watching
 from maxmargin.estimators.progress.convergence import warn_unless_solved
 from maxmargin.estimators.ramp_loss import LOSSES, chosen_solver, judged, store_outliers, trainer

@@ -1,7 +1,8 @@
 """Algorithms: one final class a file, one driver for all of them."""
 
 from maxmargin.solvers.auto import Auto
-from maxmargin.solvers.base import Budget, Clock, Event, Observer, Progress, Solver, solve
+from maxmargin.solvers.base import Budget, Clock, Event, Observer, Progress, Solver
+from maxmargin.solvers.driver import solve
 from maxmargin.solvers.hard_margin.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.interior.interior_point import InteriorPoint
 from maxmargin.solvers.l1.linear_program import LinearProgram

@@ -12,7 +12,7 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import check_choice, check_flag, check_tol
 from maxmargin.estimators.multiclass.one_vs_one import PerProblem, store_solutions
 from maxmargin.estimators.multiclass.one_vs_rest import signs_of
-from maxmargin.estimators.parallel import in_threads
+from maxmargin.estimators.multiclass.parallel import in_threads
 from maxmargin.estimators.progress.callbacks import watching
 from maxmargin.estimators.progress.convergence import warn_unless_solved
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner

@@ -15,7 +15,7 @@ from maxmargin.core import Bias, Candidate, Problem, Solution, Status, Workspace
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.estimators.base import check_choice, check_flag, unchanged_by_errors
 from maxmargin.estimators.multiclass.one_vs_rest import PREDICT_BYTES, OneVsRest, signs_of
-from maxmargin.estimators.parallel import in_threads
+from maxmargin.estimators.multiclass.parallel import in_threads
 from maxmargin.estimators.progress.callbacks import watching
 from maxmargin.estimators.progress.convergence import warn_of_mistakes
 from maxmargin.estimators.stochastic.partial_fit import STREAM_VALUES, is_linear, next_piece

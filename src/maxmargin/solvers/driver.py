@@ -1,0 +1,350 @@
+"""The one driver: `solve` runs any solver under budgets, and ends only on a certified gap."""
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from maxmargin.core.candidate import Candidate
+from maxmargin.core.certificate.certify import Certificate, certify
+from maxmargin.core.certificate.parts import TINY
+from maxmargin.core.certificate.scores import GAP_SHARE, Scores, scores
+from maxmargin.core.losses import SquaredHinge
+from maxmargin.core.problem import Problem
+from maxmargin.core.reduce import to_candidate
+from maxmargin.core.solution import Solution, Status, TracePoint
+from maxmargin.core.workspace import Workspace
+from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
+from maxmargin.solvers.base import Budget, Clock, Event, Observer, Progress, Solver
+from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.stall import Pulse
+from maxmargin.threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from maxmargin.solvers.auto import Auto, Offer
+
+EARLY = 0.4
+"""The share of another solver's price that must have been spent before the pace of the present one is believed."""
+
+LARGEST_OBJECTIVE = 1e300
+"""Largest value that the objective may reach: float64 ends at 1.8e308, and sums over samples need room."""
+
+HARMLESS = 1e8
+"""Sum of the costs up to which a linear objective is not compared with the data: estimators refuse |x| > 1e140."""
+
+
+FEW_SAMPLES = 2000
+"""Samples up to which solvers that stalled from a candidate begin anew: it takes seconds at most."""
+
+FEWEST_SAMPLES = 300
+"""Samples up to which each solver is allowed to begin, if those before it ended short of the goal: it takes a second at most."""
+
+LAST_DIGITS = 1e-6
+"""Relative gap below which a candidate that is optimal to rounding is the end: more solvers would find other last digits."""
+
+TICK = 1e-9
+"""Seconds of a round at least, as far as a clock can tell."""
+
+WORTHLESS = 0.5
+"""Relative gap from which on a candidate is no start for another solver: w = 0 has a gap of 1 at most."""
+
+
+def solve(
+    problem: Problem,
+    solver: "Solver | Auto | None" = None,
+    *,
+    tol: float = 1e-3,
+    warm: Candidate | None = None,
+    observe: Observer | None = None,
+    budget: Budget | None = None,
+    workspace: Workspace | None = None,
+) -> Solution:
+    """Train: run a solver until `certify` proves a relative gap ≤ tol, a budget runs out, or progress stalls.
+
+    Where a solver crawls, stalls or ends, another one goes on from the best candidate: the next of `auto.offers`. The fit has
+    stalled when the best dual value has not risen by more than its rounding for long (see `pulse`), and the next solver did no
+    better.
+
+    An interruption (Ctrl-C) does not raise here: the best candidate comes back with `Status.INTERRUPTED`, so that the caller
+    can keep it before raising.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> solution = solve(Problem(X, y, cost=np.full(4, 10.0)), tol=1e-9)
+    >>> solution.status.name, np.round(solution.w, 6), round(solution.b, 6)
+    ('SOLVED', array([2.]), -3.0)
+    """
+    from maxmargin.solvers.auto import Auto
+
+    solver = Auto() if solver is None else solver
+    reason = "asked for"
+    if isinstance(solver, Auto):
+        solver, reason = solver.choose(problem)
+    refusal = solver.refuses(problem)
+    if refusal is not None:
+        raise NotSupportedError(refusal)
+    if not tol >= 0:
+        raise InvalidInputError(f"tol must be ≥ 0, got {tol!r}.")
+    if problem.is_classification and problem.has_one_class and (problem.is_hard or problem.bias.is_free):
+        raise InvalidInputError("Only samples of one class have a positive cost; two classes are needed.")
+    check_range(problem)
+    budget = Budget() if budget is None else budget
+    workspace = workspace if workspace is not None and workspace.fits(problem) else Workspace(problem, budget.bytes)
+    run = _Run(problem, solver, tol, observe, Clock(budget), workspace)
+    with one_blas_thread():
+        status = run.until_done(warm)
+        status = run.begin_with_others(status)
+        if run.best is None:
+            run.judge(to_candidate(problem, np.zeros(problem.n)))
+    best = run.best
+    assert best is not None
+    return Solution(
+        w=best.w,
+        b=best.b,
+        beta=best.beta,
+        status=status,
+        n_iter=run.clock.rounds,
+        solver=f"{', then '.join(run.route)}: {reason}",
+        trace=tuple(run.trace),
+        certificate=run.certificate,
+        scores=run.best_scores,
+    )
+
+
+def check_range(problem: Problem) -> None:
+    """Refuse a soft margin whose objective may leave the range of float64.
+
+    With α at its bounds, |f| ≤ Σc · k, where k is the largest k(x, x). A slack is then up to 1 + Σc · k, or its square.
+    """
+    with np.errstate(over="ignore"):
+        total = problem.cost.sum()
+        constant = np.square(problem.bias.scale if problem.bias.kind == "penalized" else 0.0)
+        if problem.is_hard or (problem.is_linear and max(total, constant) <= HARMLESS):
+            return
+        largest = problem.diag()[problem.counted].max() + constant
+        slack = 1.0 + total * largest
+        reach = total * (slack**2 if isinstance(problem.loss, SquaredHinge) else slack)
+    if not reach <= LARGEST_OBJECTIVE:
+        raise InvalidInputError(
+            f"The objective may leave the range of float64: the costs add up to {total:.2g} and k(x, x) is up to "
+            f"{largest:.2g}. Use a smaller C (inf is the hard margin), scale the features, or choose smaller parameters of the "
+            "kernel."
+        )
+
+
+class _Run:
+    """One fit: one solver after the other, and the best candidate that was certified."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        solver: Solver,
+        tol: float,
+        observe: Observer | None,
+        clock: Clock,
+        workspace: Workspace,
+    ) -> None:
+        self.problem, self.solver, self.tol, self.observe, self.clock = problem, solver, tol, observe, clock
+        self.workspace = workspace
+        self.best: Candidate | None = None
+        self.certificate: Certificate | None = None
+        self.judged: Certificate | None = None  # by the last step
+        self.trace: list[TracePoint] = []
+        self.scores: Scores | None = None
+        self.best_scores: Scores | None = None
+        self.state: Any = None
+        self.before: list[str] = []  # the solvers that have handed over
+        self.pulse = Pulse(problem.n + problem.X.shape[1])
+        self.is_flat = False  # whether the last solver to end could not raise the dual value
+        self.tried: set[tuple[str, bool]] = {
+            (solver.name, True)
+        }  # by name, and whether it began anew: since the gap last halved
+        self.begins_anew = False  # the next solver
+        self.began = 0.0  # seconds at which the present solver did
+        self.gap_before = 1.0  # when it last halved; w = 0 has no larger one
+
+    @property
+    def best_gap(self) -> float:
+        """The smallest certified relative gap so far."""
+        return math.inf if self.certificate is None else self.certificate.relative_gap
+
+    @property
+    def route(self) -> list[str]:
+        """The solvers so far, by name."""
+        return self.before + self.solver.route(self.state)
+
+    @cached_property
+    def offers(self) -> "list[Offer]":
+        """Who could go on after the present solver."""
+        from maxmargin.solvers.auto import offers
+
+        return offers(self.problem, self.solver)
+
+    def until_done(self, warm: Candidate | None) -> Status:
+        """Step until something ends it, and say what."""
+        try:
+            self.state = self.solver.init(self.problem, self.workspace, warm)
+            if warm is not None:
+                self.judge(warm)
+            while True:
+                spent = self.clock.spent()
+                if spent is not None:
+                    return self.last_word(spent)
+                self.judged = None
+                progress = self.solver.step(self.state, self.tol, self.clock)
+                self.clock.rounds += progress.rounds
+                if progress.is_infeasible:
+                    self.judge(self.solver.finish(self.state, self.tol))
+                    if math.isinf(self.best_gap):
+                        return Status.INFEASIBLE
+                    progress = progress._replace(is_final=True)  # another solver has shown the contrary
+                if progress.candidate is not None:
+                    self.judge(progress.candidate)
+                if progress.gap <= self.tol or progress.is_final:
+                    certificate = self.judge(self.solver.finish(self.state, self.tol))
+                    if certificate.relative_gap > self.tol:
+                        assert self.scores is not None
+                        self.solver.heed(self.state, self.scores.values)
+                is_solved = self.best_gap <= self.tol
+                has_ended = not is_solved and (progress.is_final or self.stalls(progress))
+                successor = None if is_solved else self.successor(progress, has_ended)
+                if self.observe is not None and self.observe(self.event(progress)) is True:
+                    return self.last_word(Status.STOPPED)
+                if self.best_gap <= self.tol:
+                    return Status.SOLVED
+                if successor is not None:
+                    self.hand_over(successor)
+                elif has_ended:
+                    return self.ending()
+        except KeyboardInterrupt:
+            return self.last_word(Status.INTERRUPTED)
+        except MemoryBudgetError:
+            status = self.last_word(Status.MEMORY_BUDGET)
+            if math.isinf(self.best_gap):  # nothing worth keeping
+                raise
+            return status
+
+    def stalls(self, progress: Progress) -> bool:
+        """Whether the best dual value stands still; a certificate says so, and not the solver."""
+        self.pulse.reported(progress.dual, self.clock.rounds)
+        window = self.solver.window(self.problem)
+        if self.solver.accuracy > 0.0 or not self.pulse.is_missing(self.clock.rounds, window):
+            return False
+        self.judge(self.solver.finish(self.state, self.tol))
+        return self.pulse.is_missing(self.clock.rounds, window)
+
+    def successor(self, progress: Progress, has_ended: bool) -> Solver | None:
+        """Who goes on, if anybody: where a solver crawls one that takes less, where it has ended the next of the list.
+
+        Each goes on from the best candidate, unless a solver has ended with one that is worthless. With few samples it gets the
+        other start, too: a candidate may help or mislead. The list is gone through again as long as that has halved the gap. What
+        the present solver has found is judged before it is left.
+        """
+        spent = self.clock.rounds - self.pulse.began
+        if has_ended:
+            did_better = self.pulse.has_risen_since_the_last_end()
+            is_rounding = self.certificate is not None and self.certificate.gap <= 2.0 * self.certificate.rounding
+            self.is_flat = not (did_better and progress.is_final) or is_rounding
+            if is_rounding and self.best_gap <= LAST_DIGITS:
+                return None
+        elif not progress.to_come > 0.0:
+            return None
+        seconds_a_round = max((self.clock.seconds - self.began) / max(spent, 1), TICK)
+        for _ in range(2):
+            first = has_ended and self.best_gap >= WORTHLESS
+            for begins_anew in (first, not first) if has_ended and self.problem.n <= FEW_SAMPLES else (first,):
+                for solver, rounds, seconds in self.offers:
+                    price = max(rounds, seconds / seconds_a_round)
+                    pays = has_ended or (price < progress.to_come and EARLY * price <= spent)
+                    turn = (solver.name, begins_anew)
+                    is_another = (has_ended or solver.name != self.solver.name) and turn not in self.tried
+                    if pays and is_another and solver.refuses(self.problem) is None:
+                        if self.judged is None:
+                            self.judge(self.solver.finish(self.state, self.tol))
+                        self.tried.add(turn)
+                        self.begins_anew = begins_anew if has_ended else self.best_gap > 1.0
+                        return solver
+            if not (has_ended and self.best_gap <= 0.5 * self.gap_before):
+                return None
+            self.gap_before, self.tried = self.best_gap, set()
+        return None
+
+    def hand_over(self, successor: Solver) -> None:
+        """Let another solver go on from the best candidate, or begin anew."""
+        state = successor.init(self.problem, self.workspace, None if self.begins_anew else self.best)
+        with deferred_interrupt():
+            self.before = self.route
+            self.solver, self.state = successor, state
+            self.pulse.begin(self.clock.rounds)
+            self.began = self.clock.seconds
+            self.__dict__.pop("offers", None)  # those of the solver before
+
+    def begin_with_others(self, status: Status) -> Status:
+        """Where few samples ended short of the goal, and not for their arithmetic: let each other solver begin, from nothing.
+
+        Which solver goes on from which candidate decides where costs differ by twenty orders of magnitude.
+        """
+        if self.problem.n > FEWEST_SAMPLES:
+            return status
+        first, others = self.solver.name, self.offers
+        for other in (offer.solver for offer in others):
+            if status not in (Status.UNREACHED, Status.ALMOST) or self.is_arithmetic():
+                break
+            if other.name == first or other.refuses(self.problem) is not None:
+                continue
+            kept = self.best, self.certificate, self.best_scores
+            self.before, self.solver, self.state = self.route, other, None
+            self.best = self.certificate = self.best_scores = None
+            self.pulse = Pulse(self.pulse.size)
+            self.pulse.begin(self.clock.rounds)
+            self.began, self.gap_before, self.tried = self.clock.seconds, 1.0, {(other.name, True)}
+            self.__dict__.pop("offers", None)  # those of the solver before
+            status = self.until_done(None)
+            if kept[1] is not None and kept[1].relative_gap <= self.best_gap:
+                self.best, self.certificate, self.best_scores = kept
+        return status
+
+    def is_arithmetic(self) -> bool:
+        """Whether the rounding of the best certificate is more than its share of the gap asked for."""
+        certificate = self.certificate
+        if certificate is None or not math.isfinite(certificate.gap):
+            return True
+        size = certificate.gap / max(certificate.relative_gap, TINY)  # max(|P|, |D|), from below
+        return certificate.rounding >= GAP_SHARE * self.tol * size or certificate.gap <= 2.0 * certificate.rounding
+
+    def ending(self) -> Status:
+        """What ended a fit that no solver brings any further."""
+        if self.best_gap <= 10 * self.tol:
+            return Status.ALMOST
+        return Status.STALLED if self.is_flat and self.is_arithmetic() else Status.UNREACHED
+
+    def last_word(self, status: Status) -> Status:
+        """Certify what the state holds now, as nothing more will come."""
+        if self.state is not None and self.clock.rounds:
+            self.judge(self.solver.finish(self.state, self.tol))
+        if self.best_gap > 1.0 and not self.problem.is_hard:  # w = 0 is better than that
+            self.judge(to_candidate(self.problem, np.zeros(self.problem.n)))
+        return Status.SOLVED if self.best_gap <= self.tol else status
+
+    def judge(self, candidate: Candidate) -> Certificate:
+        """Certify a candidate and keep it if it is the best so far."""
+        n_threads = getattr(self.solver, "n_threads", 1)
+        self.scores = scores(self.problem, candidate, self.tol, n_threads)
+        certificate = certify(self.problem, candidate, self.scores, tol=self.tol, n_threads=n_threads)
+        self.judged = certificate
+        self.pulse.certified(certificate, self.clock.rounds)
+        if self.best is None or certificate.relative_gap < self.best_gap:
+            self.best, self.certificate, self.best_scores = candidate, certificate, self.scores
+        self.trace.append(
+            TracePoint(
+                self.clock.seconds, self.clock.rounds, certificate.primal, certificate.dual, certificate.relative_gap
+            )
+        )
+        return certificate
+
+    def event(self, progress: Progress) -> Event:
+        """What the observer is told."""
+        gap = progress.gap if self.judged is None else self.judged.relative_gap
+        return Event(self.clock.seconds, self.clock.rounds, gap, self.judged)
