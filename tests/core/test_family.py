@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.svm import SVR, OneClassSVM
+from sklearn.svm import SVR, NuSVC, OneClassSVM
 
 from maxmargin.core import L1, Bias, Candidate, Hinge, Problem, SquaredHinge, certify
 from maxmargin.core.dual import box, make_feasible, reach
@@ -43,6 +43,14 @@ def one_class(X, nu, kernel=None):
     return Problem(X, np.ones(n), np.full(n, 1.0 / (nu * n)), kernel=kernel or Linear(), target=np.zeros(n), total=1.0)
 
 
+def nu_classification(X, y, nu, kernel=None):
+    """ν-SVC: r = 0, c = 1/(νn), the classes as groups with the totals ±½ and the biases b ∓ ρ."""
+    n = len(y)
+    groups, totals = (y < 0).astype(int), np.array([0.5, -0.5])
+    kernel = kernel or Linear()
+    return Problem(X, y, np.full(n, 1.0 / (nu * n)), kernel=kernel, target=np.zeros(n), groups=groups, totals=totals)
+
+
 @st.composite
 def family(draw):
     """Small regressions and one-class problems, as people have them: offsets, repeated rows, targets of any size."""
@@ -74,14 +82,15 @@ def test_both_solvers_prove_the_same_optimum(problem):
 
 def exact_primal(problem, w, b):
     """P(w, b) of a linear problem in fractions."""
-    w, b = [Fraction(float(v)) for v in w], Fraction(float(b))
-    total = sum(v * v for v in w) / 2 + Fraction(problem.total) * b
+    w, biases = [Fraction(float(v)) for v in w], [Fraction(float(v)) for v in np.atleast_1d(b)]
+    totals = [problem.total] if problem.totals is None else problem.totals.tolist()
+    total = sum(v * v for v in w) / 2 + sum(Fraction(t) * v for t, v in zip(totals, biases, strict=True))
     if problem.bias.kind == "penalized":
-        total += (b / Fraction(problem.bias.scale)) ** 2 / 2
-    for x, y, c, r in zip(
-        problem.X[problem.row(np.arange(problem.n))], problem.y, problem.cost, problem.target, strict=True
-    ):
-        m = Fraction(float(r)) - int(y) * (sum(v * Fraction(float(u)) for v, u in zip(w, x, strict=True)) + b)
+        total += (biases[0] / Fraction(problem.bias.scale)) ** 2 / 2
+    groups = np.zeros(problem.n, dtype=int) if problem.groups is None else problem.groups
+    rows = problem.X[problem.row(np.arange(problem.n))]
+    for x, y, c, r, g in zip(rows, problem.y, problem.cost, problem.target, groups, strict=True):
+        m = Fraction(float(r)) - int(y) * (sum(v * Fraction(float(u)) for v, u in zip(w, x, strict=True)) + biases[g])
         slack = max(m, Fraction(0))
         total += Fraction(float(c)) * (slack * slack if isinstance(problem.loss, SquaredHinge) else slack)
     return total
@@ -152,6 +161,63 @@ def test_regression_agrees_with_its_program_written_by_hand(bias):
     assert solve(regression(X, t, cost, epsilon, bias=bias), tol=1e-8).certificate.primal == pytest.approx(
         expected, rel=1e-6
     )
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("nu", [0.2, 0.5])
+def test_nu_classification_has_the_objective_of_scikit_learn_and_is_c_classification_divided_by_rho(kernel, nu):
+    rng = np.random.default_rng(4)
+    y = np.repeat([1.0, -1.0], 40)
+    X = rng.standard_normal((80, 2)) + 1.2 * y[:, None]
+    problem = nu_classification(X, y, nu, RBF(gamma=0.5) if kernel == "rbf" else Linear())
+    ours = solve(problem, tol=1e-8)
+    assert ours.certificate.relative_gap <= 1e-8
+    b, rho = ours.b.mean(), 0.5 * (ours.b[1] - ours.b[0])
+    theirs = NuSVC(nu=nu, kernel=kernel, gamma=0.5, tol=1e-10).fit(X, y)  # scaled so that its margin is 1
+    beta = np.zeros(80)
+    beta[theirs.support_] = theirs.dual_coef_[0]
+    scale = 1.0 / np.abs(beta).sum()  # Σα = 1
+    intercept = scale * float(theirs.intercept_[0])
+    w, their_rho = problem.combine(scale * beta), scale
+    value = problem.primal(w, intercept + np.array([-their_rho, their_rho]))
+    assert ours.certificate.primal == pytest.approx(value, rel=1e-5)
+    classic = solve(Problem(X, y, np.full(80, 1.0 / (rho * nu * 80)), kernel=problem.kernel), tol=1e-9)
+    decisions = problem.decision(ours.w) + b
+    np.testing.assert_allclose(decisions / rho, problem.decision(classic.w) + classic.b, atol=1e-3)
+
+
+def test_nu_below_what_the_overlap_allows_leaves_w_at_zero():
+    """ρ = 0 and P* = 0: the gap is compared with what ‖w(β)‖ could be."""
+    y = np.repeat([1.0, -1.0], 40)
+    X = np.random.default_rng(4).standard_normal((80, 2))
+    solution = solve(nu_classification(X, y, 0.2), tol=1e-6)
+    assert solution.certificate.relative_gap <= 1e-6
+    assert np.abs(solution.w).max() < 1e-6
+    assert abs(solution.b[1] - solution.b[0]) < 1e-6
+
+
+@examples(30)
+@given(generators(), st.integers(4, 25), st.sampled_from([0.1, 0.4, 0.9]), st.booleans())
+def test_claims_about_groups_hold_in_exact_arithmetic(rng, n, share, is_overlapping):
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    X = rng.standard_normal((n, 2)) + (0.0 if is_overlapping else 3.0) * y[:, None]
+    problem = nu_classification(X, y, share * 2 * (n // 2) / n)
+    rough, fine = (solve(problem, tol=tol) for tol in (1e-2, 1e-7))
+    values = [exact_primal(problem, one.w, one.b) for one in (rough, fine)]
+    for one, value in zip((rough, fine), values, strict=True):
+        assert Fraction(one.certificate.primal) >= value
+        assert all(Fraction(one.certificate.dual) <= other for other in values)
+        assert Fraction(one.certificate.gap) >= value - min(values)
+
+
+def test_groups_that_cannot_be_posed_are_refused_with_the_reason():
+    X, y = np.eye(3), np.array([1.0, 1.0, -1.0])
+    with pytest.raises(InvalidInputError, match="of group 1 cannot be reached"):
+        nu_classification(X, y, 0.9)  # ν ≤ 2 · 1/3
+    with pytest.raises(InvalidInputError, match="a group for each sample"):
+        Problem(X, y, np.ones(3), groups=np.zeros(2), totals=np.zeros(1))
+    with pytest.raises(NotSupportedError, match="pairs of one group only"):
+        solve(nu_classification(X, y, 0.5), SMO())
 
 
 def test_a_tube_that_holds_all_targets_leaves_w_at_zero():

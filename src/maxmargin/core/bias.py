@@ -5,7 +5,7 @@ squared hinge  piecewise quadratic: the root of the piecewise linear slope      
 hard margin    the b between the two classes that makes both margins equal           two extremes
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,6 +58,20 @@ def best_bias(problem: Problem, beta: Floats, f: Floats) -> Interval:
         b = squared_hinge_root(f, y, cost, t, problem.total)
         return Interval(b, b)
     raise NotSupportedError(f"No closed form for the best bias of {problem.loss!r}.")
+
+
+def best_biases(problem: Problem, beta: Floats, f: Floats) -> Any:
+    """The middle of `best_bias`, or an array of those of each group."""
+    if problem.groups is None:
+        return best_bias(problem, beta, f).middle
+    assert problem.totals is not None
+    found = []
+    for g, total in enumerate(problem.totals.tolist()):
+        at = np.flatnonzero((problem.groups == g) & (problem.cost > 0))
+        arrays = f[at], problem.y[at], problem.cost[at], problem.t[at], total
+        is_hinge = isinstance(problem.loss, Hinge)
+        found.append(hinge_interval(*arrays).middle if is_hinge else squared_hinge_root(*arrays))
+    return np.array(found)
 
 
 def hinge_interval(f: Floats, y: Floats, cost: Floats, t: Floats | None = None, total: float = 0.0) -> Interval:

@@ -1,5 +1,7 @@
 """The dual's feasible set: lo ≤ β ≤ hi, and Σβ = τ where the bias is free (0 in classification)."""
 
+import math
+
 import numpy as np
 
 from maxmargin.core.problem import Problem
@@ -20,7 +22,13 @@ def make_feasible(problem: Problem, beta: Floats) -> Floats:
     beta = np.clip(beta, lo, hi)
     if not problem.bias.is_free:
         return beta
-    return balance(beta) if problem.total == 0.0 else reach(beta, hi, problem.total)
+    if problem.groups is None:
+        return reach(beta, hi, problem.total)
+    assert problem.totals is not None
+    for g, total in enumerate(problem.totals.tolist()):
+        at, sign = problem.groups == g, math.copysign(1.0, total)
+        beta[at] = sign * reach(sign * beta[at], (hi if sign > 0 else -lo)[at], abs(total))
+    return beta
 
 
 def balance(beta: Floats) -> Floats:
@@ -38,11 +46,13 @@ def balance(beta: Floats) -> Floats:
 
 
 def reach(beta: Floats, hi: Floats, total: float) -> Floats:
-    """Change β so that Σβ is `total` > 0, or above it by the rounding of a sum: the certificate takes that from one sample.
+    """Change β so that Σβ is `total` ≥ 0, or above it by the rounding of a sum: the certificate takes that from one sample.
 
     A sum that is too large: the positive side is scaled down. One that is too small: the negative side is scaled down, and where
     that is not enough the positive one moves towards its bounds.
     """
+    if total == 0.0:
+        return balance(beta)
     share = 4.0 * gamma(len(beta))
     for _ in range(2):
         positive = beta > 0

@@ -4,7 +4,8 @@
     D(β)    = Σ_j (r_j α_j − c_j ℓ*(α_j)) − Ω*(w(β)),   α = β y in its box,   w(β) = Σ_j β_j φ(x_j),   Σβ = τ if b is free
 
 In classification the target r is 1 and the total τ is 0. Regression (ε-SVR) has each row twice, with y = ±1 and r = ±t − ε. One
-class has y = 1, r = 0, τ = 1 and b = −ρ.
+class has y = 1, r = 0, τ = 1 and b = −ρ. With `groups` of samples each group has its own b and its own τ, which its β sum up to:
+ν-SVC has r = 0, the classes as groups, totals ±½ and b∓ρ for its biases.
 
 A **vector of the feature space** is a plain array: the d weights themselves where the kernel is linear, and the n
 coefficients v of Σ_j v_j φ(x_j) for every other kernel. `Problem` knows its inner product, so nobody else needs to ask
@@ -15,6 +16,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -98,6 +100,8 @@ class Problem:
         r_j, the margin that a sample is to reach; 1 for all of them by default.
     total : float ≥ 0
         τ, which Σβ is to be; needs a free bias where it is not 0.
+    groups, totals : arrays (n,) of 0 … G − 1 and (G,), optional
+        Each group of samples has a free bias of its own, and its β sum up to its total; b is then an array (G,).
     shared : SharedRows, optional
         Rows of X ready for the kernel's tiles, given to all problems on the same data.
 
@@ -119,6 +123,8 @@ class Problem:
     rows: Indices | None = None
     target: Floats | None = None
     total: float = 0.0
+    groups: Indices | None = None
+    totals: Floats | None = None
     shared: SharedRows | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -154,6 +160,8 @@ class Problem:
             raise InvalidInputError("target must be a finite number for each sample.")
         if is_hard or not isinstance(self.penalty, L2):
             raise NotSupportedError("Targets and a total need finite costs and the L2 penalty.")
+        if self.groups is not None:
+            self._check_groups()
         if not 0.0 <= self.total < math.inf or (self.total > 0.0 and not self.bias.is_free):
             raise InvalidInputError(
                 f"total must be a finite number ≥ 0, and 0 without a free bias; got {self.total!r}."
@@ -162,10 +170,38 @@ class Problem:
         if self.total > most:
             raise InvalidInputError(f"total = {self.total!r} cannot be reached: β sums up to {most!r} at most.")
 
+    def _check_groups(self) -> None:
+        """What groups need: a free bias, a group for each sample, a total for each group that its β can reach."""
+        object.__setattr__(self, "groups", np.asarray(self.groups, dtype=np.intp))
+        object.__setattr__(self, "totals", np.asarray(self.totals, dtype=np.float64))
+        assert self.groups is not None
+        assert self.totals is not None
+        if self.groups.shape != (self.n,) or self.totals.ndim != 1:
+            raise InvalidInputError(
+                "groups must name a group for each sample, and totals hold a number for each group."
+            )
+        if not self.bias.is_free or self.total != 0.0:
+            raise InvalidInputError("Groups need a free bias, and take totals instead of a total.")
+        upper = self.loss.upper(self.cost)
+        for g, total in enumerate(self.totals.tolist()):
+            most = float(upper[(self.groups == g) & (self.y == math.copysign(1.0, total))].sum())
+            if not abs(total) <= most:
+                raise InvalidInputError(
+                    f"The total {total!r} of group {g} cannot be reached: |Σβ| is at most {most!r}."
+                )
+
     @property
     def is_classification(self) -> bool:
-        """Whether every target is 1, and the total 0."""
-        return self.target is None and self.total == 0.0
+        """Whether every target is 1, the total 0, and there is one bias."""
+        return self.target is None and self.total == 0.0 and self.groups is None
+
+    def offset(self, b: Any, on: Indices | slice = slice(None)) -> Any:
+        """The bias of each of these samples: b itself, or that of their group."""
+        return b if self.groups is None else b[self.groups[on]]
+
+    def biased(self, b: Any) -> float:
+        """τb, or the sum of the groups' τb."""
+        return float(self.total * b if self.totals is None else self.totals @ b)
 
     @property
     def t(self) -> Floats:
@@ -310,11 +346,11 @@ class Problem:
     def primal_from(self, w: Floats, b: float, f: Floats) -> float:
         """P(w, b), given f = `decision(w)`."""
         on = self.counted
-        m = self.slack(f[on] + b, on)
+        m = self.slack(f[on] + self.offset(b, on), on)
         if self.is_hard and m.max() > 0:
             return np.inf
         losses = 0.0 if self.is_hard else float(self.cost[on] @ self.loss.value(1.0 - m))
-        return self.regularizer(w, b, f) + self.total * b + losses
+        return self.regularizer(w, b, f) + self.biased(b) + losses
 
     def regularizer(self, w: Floats, b: float, f: Floats) -> float:
         """Ω of the penalised weights, given f = `decision(w)`."""
@@ -325,7 +361,13 @@ class Problem:
     def dual(self, beta: Floats) -> float:
         """D(β): −∞ where β leaves its box or, with a free bias, does not sum to the total up to the rounding of the sum."""
         alpha = beta * self.y
-        rest = exact_sum(np.append(beta, -self.total)) if self.bias.is_free else 0.0
+        rest = 0.0
+        if self.totals is not None:
+            rest = max(
+                abs(exact_sum(np.append(beta[self.groups == g], -t))) for g, t in enumerate(self.totals.tolist())
+            )
+        elif self.bias.is_free:
+            rest = exact_sum(np.append(beta, -self.total))
         is_balanced = abs(rest) <= gamma(self.n) * float(np.abs(beta).sum())
         if not is_balanced or (alpha < 0).any() or (alpha > self.loss.upper(self.cost)).any():
             return -np.inf

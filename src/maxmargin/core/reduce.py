@@ -25,7 +25,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from maxmargin.core.bias import best_bias
+from maxmargin.core.bias import best_bias, best_biases
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.dual import make_feasible
 from maxmargin.core.losses import SquaredHinge
@@ -58,9 +58,9 @@ def to_candidate(problem: Problem, beta: Floats, w: Floats | None = None, b: flo
     w = problem.combine(beta) if w is None else w
     if not problem.is_hard and not problem.bias.is_free:
         known = b is not None and problem.bias.kind == "penalized"
-        return Candidate(w, b if known else best_bias(problem, beta, beta).middle, beta)  # type: ignore[arg-type]
+        return Candidate(w, b if known else best_bias(problem, beta, beta).middle, beta)
     f = problem.decision(w)
-    b = best_bias(problem, beta, f).middle
+    b = best_biases(problem, beta, f)
     if problem.is_hard:
         on = problem.present
         closest = float((problem.y[on] * (f[on] + b)).min())
@@ -124,13 +124,13 @@ def to_features(problem: Problem, unit: float | None = None) -> Features:
         if problem.bias.kind == "penalized":
             constant: Any = np.full((n, 1), problem.bias.scale)
             Phi = sp.hstack([Phi, constant], format="csr") if is_sparse else np.hstack([Phi, constant])
-        elif problem.bias.is_free and problem.total == 0.0 and not is_sparse:  # Σβ = 0 does not see a shift
+        elif problem.bias.is_free and _is_balanced(problem) and not is_sparse:  # Σβ = 0 does not see a shift
             Phi = Phi - Phi.mean(axis=0)
     else:
         K = problem.gram(on, on)
         if problem.bias.kind == "penalized":
             K += problem.bias.scale**2
-        elif problem.bias.is_free and problem.total == 0.0:
+        elif problem.bias.is_free and _is_balanced(problem):
             means = K.mean(axis=0)
             K += means.mean() - means[:, None] - means[None, :]
         Phi, is_sparse = _factor(0.5 * (K + K.T)), False
@@ -150,7 +150,7 @@ def to_primal(problem: Problem, units: Units | None = None) -> ConeProgram:
     features = to_features(problem, None if units is None else units.length)
     y, (n, n_weights) = features.y, features.Phi.shape
     YPhi = sp.diags_array(y) @ sp.csr_array(features.Phi)
-    bias_column = sp.csr_array(y[:, None]) if problem.bias.is_free else sp.csr_array((n, 0))
+    bias_column = sp.csr_array(y[:, None] * _memberships(problem))
     n_bias = bias_column.shape[1]
     if problem.is_hard:
         A = -sp.hstack([YPhi, bias_column, sp.csr_array(np.full((n, 1), -1.0))])
@@ -164,7 +164,7 @@ def to_primal(problem: Problem, units: Units | None = None) -> ConeProgram:
     slack = sp.eye_array(n)
     A = -sp.block_array([[length * YPhi, bias_column, slack], [None, None, slack]])
     P = _diagonal(np.full(n_weights, length * (length / top)), np.zeros(n_bias), 2.0 * cost if squared else np.zeros(n))
-    q = np.concatenate([np.zeros(n_weights), np.full(n_bias, total), np.zeros(n) if squared else cost])
+    q = np.concatenate([np.zeros(n_weights), total, np.zeros(n) if squared else cost])
     b = np.concatenate([-_targets(problem), np.zeros(n)])
     rescale = top / features.unit**2
     return ConeProgram(P, q, sp.csc_array(A), b, 0, lambda x, z: _spread(problem, y * z[:n] * rescale))
@@ -176,7 +176,7 @@ def to_dual(problem: Problem, units: Units | None = None) -> ConeProgram:
     y, (n, n_weights) = features.y, features.Phi.shape
     YPhi = sp.csr_array(sp.diags_array(y) @ sp.csr_array(features.Phi)).T
     above_zero = sp.hstack([-sp.eye_array(n), sp.csr_array((n, n_weights))])
-    balance = [sp.csr_array(np.concatenate([y, np.zeros(n_weights)])[None, :])] if problem.bias.is_free else []
+    balance = [sp.csr_array(np.append(y * on, np.zeros(n_weights))[None, :]) for on in _memberships(problem).T]
     if problem.is_hard:
         total = sp.csr_array(np.concatenate([np.ones(n), np.zeros(n_weights)])[None, :])
         A = sp.vstack([sp.hstack([YPhi, -sp.eye_array(n_weights)]), *balance, total, above_zero])
@@ -193,8 +193,7 @@ def to_dual(problem: Problem, units: Units | None = None) -> ConeProgram:
     below_cost = [-above_zero] if np.isfinite(upper).all() else []
     A = sp.vstack([sp.hstack([YPhi, -sp.eye_array(n_weights) / length]), *balance, above_zero, *below_cost])
     n_equalities = n_weights + len(balance)
-    totals = np.full(len(balance), total)
-    b = np.concatenate([np.zeros(n_weights), totals, np.zeros(n), upper if below_cost else []])
+    b = np.concatenate([np.zeros(n_weights), total, np.zeros(n), upper if below_cost else []])
     P = _diagonal(problem.loss.dual_diagonal(cost), np.full(n_weights, top / length / length))
     q = np.concatenate([-_targets(problem), np.zeros(n_weights)])
     rescale = top / features.unit**2
@@ -202,17 +201,32 @@ def to_dual(problem: Problem, units: Units | None = None) -> ConeProgram:
 
 
 class Costs(NamedTuple):
-    """The program's unit of α times its length², and every cost and the total in that unit."""
+    """The program's unit of α times its length², and every cost and the total of each free bias in that unit."""
 
     top: float
     cost: Floats
-    total: float
+    total: Floats
 
 
 def _costs(problem: Problem, length: float, units: Units | None) -> Costs:
     cost = problem.cost[problem.present]
     alpha = float(cost.max()) if units is None else units.alpha
-    return Costs(alpha * length**2, cost / alpha, problem.total / alpha)
+    totals = np.full(int(problem.bias.is_free), problem.total) if problem.totals is None else problem.totals
+    return Costs(alpha * length**2, cost / alpha, totals / alpha)
+
+
+def _memberships(problem: Problem) -> Floats:
+    """(samples that count, free biases): 1 where a bias is the sample's."""
+    on = problem.present
+    if problem.groups is None:
+        return np.ones((len(on), int(problem.bias.is_free)))
+    assert problem.totals is not None
+    return np.asarray(problem.groups[on, None] == np.arange(len(problem.totals)), dtype=np.float64)
+
+
+def _is_balanced(problem: Problem) -> bool:
+    """Whether Σβ = 0, so that a shift of all features changes nothing."""
+    return problem.total == 0.0 and problem.groups is None
 
 
 def _targets(problem: Problem) -> Floats:

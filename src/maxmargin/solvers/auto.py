@@ -63,6 +63,8 @@ class Auto:
                 ConstraintGeneration(),
                 f"of {n} samples few touch a hard margin, so only those are looked at closely",
             )
+        if problem.groups is not None:
+            return InteriorPoint(), f"{n} samples in groups: their sums are equations"
         if not problem.is_classification:
             reason = f"{n} samples with targets or a total: pairs of them move"
             return SMO(n_threads=self.n_threads, shrinking=self.shrinking), reason

@@ -38,6 +38,8 @@ RUNAWAY = 1e30
 
 def refine(problem: Problem, candidate: Candidate) -> Candidate:
     """The candidate, or a better one with the same support; costs O(free³) a round."""
+    if problem.groups is not None:
+        return candidate
     best, best_gap = candidate, certify(problem, candidate).relative_gap
     for improve in (_newton_round, straighten, outward):
         for _ in range(ROUNDS):

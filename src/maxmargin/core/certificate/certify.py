@@ -25,14 +25,17 @@ from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate.groups import Groups
 from maxmargin.core.certificate.pairs import Pair, into_the_cube, lengths_of, of_coefficients, of_weights
 from maxmargin.core.certificate.parts import TINY, Lengths, Part, Samples, Scale
-from maxmargin.core.certificate.scores import FINEST, Scores
+from maxmargin.core.certificate.scores import Scores
 from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.core.dual import make_feasible
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
 from maxmargin.errors import NotSupportedError
-from maxmargin.rounding import UNIT, raised, shown_above
+from maxmargin.rounding import UNIT, gamma, raised, shown_above
 from maxmargin.typing import Floats
+
+FLOOR = 1e-8
+"""Share of ½(Σ|β_j|‖φ_j‖)² that a gap is compared with at least: sums of that size round by 1e-16 of it, eight digits remain."""
 
 QUESTION = "Are these the training rows, in their order?"
 """What is asked about data that cannot be compared with those of the fit."""
@@ -210,7 +213,8 @@ def certify(
         on
     )
     lengths = _lengths_of_counted(problem) if problem.bias.is_free else None
-    part = Part.of(problem.loss, samples, scale, lengths)
+    parts = _by_group(problem, samples, lengths)
+    part = Part.of(problem.loss, samples, scale, lengths) if parts is None else sum(parts[1:], parts[0])
     if pair is None and problem.is_linear:
         pair = of_weights(problem, candidate, beta, scale, part, wanted)
     elif pair is None:
@@ -218,14 +222,36 @@ def certify(
     if scale is not None and math.isfinite(scale.most):  # P = ½‖w‖²/min² lies between both
         share = scale.least / scale.most
         pair = pair._replace(value_below=pair.value_below * share * share * (1.0 - 16.0 * UNIT))
-    linear = CLASSIFICATION if problem.is_classification else Linear(problem.total, candidate.b, _floor(problem, beta))
+    linear = CLASSIFICATION if problem.is_classification else _linear(problem, candidate, beta, parts or [part])
     return assembled(part, pair, is_free=problem.bias.is_free, tol=tol, psd=problem.kernel.psd, linear=linear)
 
 
+def _linear(problem: Problem, candidate: Candidate, beta: Floats, parts: list[Part]) -> "Linear":
+    """What totals add; `parts` are those of the groups, or one for all samples."""
+    totals = np.array([problem.total]) if problem.totals is None else problem.totals
+    size = float(np.abs(totals * candidate.b).sum())
+    return Linear(
+        tuple(zip(parts, totals.tolist(), strict=True)), problem.biased(candidate.b), size, _floor(problem, beta)
+    )
+
+
+def _by_group(problem: Problem, samples: Samples, lengths: Lengths | None) -> list[Part] | None:
+    """A part for each group, where there are groups."""
+    if problem.groups is None:
+        return None
+    assert problem.totals is not None
+    assert lengths is not None
+    own, parts = problem.groups[problem.counted], []
+    for g in range(len(problem.totals)):
+        at = np.flatnonzero(own == g)
+        parts.append(Part.of(problem.loss, samples.some(at), None, lambda j, at=at: lengths(at[j])))  # type: ignore[misc]
+    return parts
+
+
 def _floor(problem: Problem, beta: Floats) -> float:
-    """The least denominator of a relative gap where P* may be 0: ½(Σ|β_j|‖φ_j‖)² has as many digits as it can have left."""
+    """The least denominator of a relative gap where P* may be 0: a share of ½(Σ|β_j|‖φ_j‖)² ≥ ½‖w(β)‖²."""
     used = np.flatnonzero(beta)
-    return 0.5 * FINEST * float(np.abs(beta[used]) @ np.sqrt(np.maximum(problem.diag(used), 0.0))) ** 2
+    return 0.5 * FLOOR * float(np.abs(beta[used]) @ np.sqrt(np.maximum(problem.diag(used), 0.0))) ** 2
 
 
 def _lengths_of_counted(problem: Problem) -> Lengths:
@@ -234,10 +260,11 @@ def _lengths_of_counted(problem: Problem) -> Lengths:
 
 
 class Linear(NamedTuple):
-    """What a problem with a total adds: τ, b, and the least denominator of a relative gap."""
+    """What totals add: each part with the total of its β, Στb, Σ|τb|, and the least denominator of a relative gap."""
 
-    total: float = 0.0
-    b: float = 0.0
+    totals: tuple[tuple[Part, float], ...] = ()
+    value: float = 0.0
+    size: float = 0.0
     floor: float = 0.0
 
 
@@ -255,15 +282,19 @@ def assembled(
     linear: Linear = CLASSIFICATION,
 ) -> Certificate:
     """The certificate that the sums over all samples and the two vectors prove."""
-    charge, lost, moved = _price_of_balance(part, pair, linear.total) if is_free else (0.0, 0.0, 0.0)
+    charge = lost = moved = 0.0
+    if is_free:
+        totals = linear.totals or ((part, 0.0),)
+        prices = [_price_of_balance(one, pair, total, len(totals)) for one, total in totals]
+        charge, lost, moved = (raised(sum(column), len(prices)) for column in zip(*prices, strict=True))
     gap = raised(part.residual + pair.apart + charge)
-    shift = linear.total * linear.b
+    shift, slip = linear.value, gamma(len(linear.totals) + 4) * linear.size
     primal = pair.value + part.loss + shift
-    primal += 8.0 * UNIT * (abs(pair.value) + abs(part.loss) + abs(shift))
+    primal += 8.0 * UNIT * (abs(pair.value) + abs(part.loss) + abs(shift)) + slip
     dual = part.gain - (pair.conjugate + lost)
     dual -= 4.0 * UNIT * (abs(part.gain) + abs(pair.conjugate) + lost)
     below = pair.value_below + part.loss_below + shift
-    below -= 8.0 * UNIT * (abs(pair.value_below) + abs(part.loss_below) + abs(shift))
+    below -= 8.0 * UNIT * (abs(pair.value_below) + abs(part.loss_below) + abs(shift)) + slip
     dual = max(dual, below - gap - 4.0 * UNIT * (abs(below) + gap))  # D = P − gap
     size = max(below, dual, -primal, linear.floor, TINY)
     if not math.isfinite(gap):
@@ -294,8 +325,11 @@ class Price(NamedTuple):
     moved: float = 0.0
 
 
-def _price_of_balance(part: Part, pair: Pair, total: float) -> Price:
-    """The price of giving up s of one sample's α, so that Σβ is the total."""
+def _price_of_balance(part: Part, pair: Pair, total: float, count: int = 1) -> Price:
+    """The price of giving up s of one sample's α, so that Σβ is the total.
+
+    Where `count` groups do so at once, ½‖Σ s_gφ_g‖² ≤ count · Σ ½s_g²‖φ_g‖².
+    """
     s, giver = part.beyond(total)
     if s == 0.0:
         return Price()
@@ -304,8 +338,8 @@ def _price_of_balance(part: Part, pair: Pair, total: float) -> Price:
     distance = 0.0 if math.isnan(pair.distance) else pair.distance  # for L1, w(β) has room for it
     length = 0.0 if math.isnan(pair.distance) else giver.length
     moved = s * length  # s² alone may overflow where α is huge
-    charge = s * giver.slack + moved * distance + 0.5 * (moved * moved + s * (s * giver.diagonal))
-    lost = s * giver.target + moved * math.sqrt(max(2.0 * pair.conjugate, 0.0)) + 0.5 * moved * moved
+    charge = s * giver.slack + moved * distance + 0.5 * (count * moved * moved + s * (s * giver.diagonal))
+    lost = s * giver.target + moved * math.sqrt(max(2.0 * pair.conjugate, 0.0)) + 0.5 * count * moved * moved
     return Price(raised(charge, 8), raised(lost, 8), raised(moved))
 
 

@@ -56,7 +56,7 @@ class Scores:
     slack_error: Floats
 
     @classmethod
-    def of(cls, values: Floats, error: Floats, y: Floats, b: float, target: Floats | float = 1.0) -> "Scores":
+    def of(cls, values: Floats, error: Floats, y: Floats, b: Any, target: Floats | float = 1.0) -> "Scores":
         """With the slacks that follow from the scores: two more roundings."""
         decision = values + b
         slack = target - y * decision
@@ -81,7 +81,7 @@ def scores(problem: Problem, candidate: Candidate, tol: float = 0.0, n_threads: 
     ways: LinearScores | _Kernel
     if problem.is_linear:
         table = Table(problem.X, problem.y, problem.lengths, problem.entries, problem.rows, problem.target)
-        ways = LinearScores(table, candidate.w, candidate.b)
+        ways = LinearScores(table, candidate.w, problem.offset(candidate.b))
     else:
         ways = _Kernel(problem, candidate, n_threads)
     found = ways.first()
@@ -199,7 +199,7 @@ class Table(NamedTuple):
 class LinearScores:
     """⟨w, x⟩ by one product with the data, then in twice the working precision."""
 
-    def __init__(self, table: Table, w: Floats, b: float) -> None:
+    def __init__(self, table: Table, w: Floats, b: Any) -> None:
         self.table, self.w, self.b = table, w, b
         self.size = length_above(w)
 
@@ -210,8 +210,9 @@ class LinearScores:
         return Scores.of(products.scores(X, self.w, rows), error, y, self.b, 1.0 if target is None else target)
 
     def finer(self) -> Iterator[Finer]:
-        """What can be done about some of them."""
-        yield self.twice
+        """What can be done about some of them; nothing where each has a bias of its own."""
+        if np.ndim(self.b) == 0:
+            yield self.twice
 
     def twice(self, again: Indices) -> Scores:
         """Of some samples, in twice the working precision."""
@@ -288,4 +289,5 @@ class _Kernel:
         """The scores of these samples, or of all, with their slacks."""
         on = slice(None) if at is None else at
         target = self.problem.target
-        return Scores.of(f, error, self.problem.y[on], self.candidate.b, 1.0 if target is None else target[on])
+        b = self.problem.offset(self.candidate.b, on)
+        return Scores.of(f, error, self.problem.y[on], b, 1.0 if target is None else target[on])

@@ -104,6 +104,8 @@ class SMO(Solver):
         """Why a problem cannot be solved here, or None."""
         if not isinstance(problem.loss, Hinge | SquaredHinge) or not isinstance(problem.penalty, L2):
             return f"SMO solves the hinge and the squared hinge with L2, got {problem.loss!r} and {problem.penalty!r}."
+        if problem.groups is not None:
+            return "SMO moves pairs of one group only. Use InteriorPoint()."
         if problem.is_hard:
             return "SMO needs finite costs. Use ConstraintGeneration() for the hard margin."
         return None
