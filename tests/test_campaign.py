@@ -334,3 +334,26 @@ def test_a_campaign_ends_in_time_and_its_exit_code_says_whether_all_is_well(caps
     printed = capsys.readouterr().out
     assert ("no failures" in printed) == (code == 0)
     assert "linear           3" in printed
+
+
+# -- what campaigns have found ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("family", "number"),
+    [
+        ("kernels", 51000224),
+        ("kernels", 53000191),
+        ("linear", 52000025),
+        ("linear", 54000393),
+        ("linear", 54000472),
+        ("linear", 54000623),
+    ],
+)
+def test_weights_that_differ_by_twenty_four_orders_of_magnitude_do_not_stall(family, number):
+    """Some solver proves tol on each of them, if it begins."""
+    case = draw(family, number)
+    model = replace(case, estimator=case.estimator.set_params(max_seconds=60.0)).fit()
+    assert model.status_ is Status.SOLVED

@@ -147,6 +147,7 @@ class _Run:
         workspace: Workspace,
     ) -> None:
         self.problem, self.solver, self.tol, self.observe, self.clock = problem, solver, tol, observe, clock
+        self.first = solver.name
         self.workspace = workspace
         self.best: Candidate | None = None
         self.certificate: Certificate | None = None
@@ -245,9 +246,8 @@ class _Run:
         spent = self.clock.rounds - self.pulse.began
         if has_ended:
             did_better = self.pulse.has_risen_since_the_last_end()
-            is_rounding = self.certificate is not None and self.certificate.gap <= 2.0 * self.certificate.rounding
-            self.is_flat = not (did_better and progress.is_final) or is_rounding
-            if is_rounding and self.best_gap <= LAST_DIGITS:
+            self.is_flat = not (did_better and progress.is_final) or self.is_arithmetic()
+            if self.is_optimal_to_rounding():
                 return None
         elif not progress.to_come > 0.0:
             return None
@@ -282,17 +282,14 @@ class _Run:
             self.__dict__.pop("offers", None)  # those of the solver before
 
     def begin_with_others(self, status: Status) -> Status:
-        """Where few samples ended short of the goal, and not for their arithmetic: let each other solver begin, from nothing.
+        """Where few samples ended short of the goal, let each other solver begin, from nothing.
 
         Which solver goes on from which candidate decides where costs differ by twenty orders of magnitude.
         """
-        if self.problem.n > FEWEST_SAMPLES:
-            return status
-        first, others = self.solver.name, self.offers
-        for other in (offer.solver for offer in others):
-            if status not in (Status.UNREACHED, Status.ALMOST) or self.is_arithmetic():
+        for other in [offer.solver for offer in self.offers] if self.problem.n <= FEWEST_SAMPLES else []:
+            if status not in (Status.UNREACHED, Status.ALMOST, Status.STALLED) or self.is_optimal_to_rounding():
                 break
-            if other.name == first or other.refuses(self.problem) is not None:
+            if other.name == self.first or other.refuses(self.problem) is not None:
                 continue
             kept = self.best, self.certificate, self.best_scores
             self.before, self.solver, self.state = self.route, other, None
@@ -305,6 +302,13 @@ class _Run:
             if kept[1] is not None and kept[1].relative_gap <= self.best_gap:
                 self.best, self.certificate, self.best_scores = kept
         return status
+
+    def is_optimal_to_rounding(self) -> bool:
+        """Whether other solvers would find other last digits at best."""
+        certificate = self.certificate
+        return (
+            certificate is not None and certificate.gap <= 2.0 * certificate.rounding and self.best_gap <= LAST_DIGITS
+        )
 
     def is_arithmetic(self) -> bool:
         """Whether the rounding of the best certificate is more than its share of the gap asked for."""
