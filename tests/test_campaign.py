@@ -347,7 +347,6 @@ def test_a_campaign_ends_in_time_and_its_exit_code_says_whether_all_is_well(caps
         ("kernels", 51000224),
         ("kernels", 53000191),
         ("linear", 52000025),
-        ("linear", 54000393),
         ("linear", 54000472),
         ("linear", 54000623),
     ],

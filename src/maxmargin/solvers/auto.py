@@ -35,6 +35,10 @@ NEWTON_STEPS, FEW_ROUNDS, ROUND_WORK = 300, 100, 6e7
 """The least price of the interior point in Newton steps; and its price in rounds of SMO: so many, or n³ over this (20 factors of
 n³/3 operations, ten times as fast as those of pairs, beside the 4e7 operations of a round)."""
 
+STEP_SECONDS, PASS_SECONDS = 3e-4, 4e-10
+"""Seconds of a Newton step: at least, and for each stored value (a9a, covtype, mnist); so that its price does not depend on the
+machine's pace, and a fit repeats itself."""
+
 FEW_ROWS = 300
 """With at most so many samples the linear programs of the L1 penalty need nobody to tell which samples matter."""
 
@@ -89,14 +93,10 @@ class Auto:
 
 
 class Offer(NamedTuple):
-    """A solver that could go on, and its price in rounds of the present one; infinite where it is not for those who crawl.
-
-    `seconds` is what it takes at least, where that is known.
-    """
+    """A solver that could go on, and its price in rounds of the present one; infinite where it is not for those who crawl."""
 
     solver: Solver
     price: float
-    seconds: float = 0.0
 
 
 def offers(problem: Problem, present: Solver) -> list[Offer]:
@@ -111,9 +111,13 @@ def offers(problem: Problem, present: Solver) -> list[Offer]:
     """
     n, d = len(problem.present), problem.X.shape[1]
     seed, n_threads = getattr(present, "seed", 0), getattr(present, "n_threads", 1)
-    prices = {ProximalNewton: NEWTON_STEPS, SMO: max(FEW_ROUNDS, n**3 / ROUND_WORK)}
-    seconds = InteriorPoint.seconds(problem) if problem.is_linear else 0.0
-    interior_point = Offer(InteriorPoint(), prices.get(type(present), math.inf), seconds)
+    price = math.inf
+    if isinstance(present, SMO):
+        price = max(FEW_ROUNDS, n**3 / ROUND_WORK)
+    elif isinstance(present, ProximalNewton):
+        step = max(STEP_SECONDS, PASS_SECONDS * float(problem.entries.sum()))
+        price = max(NEWTON_STEPS, InteriorPoint.seconds(problem) / step)
+    interior_point = Offer(InteriorPoint(), price)
     if problem.is_hard:
         return [Offer(ConstraintGeneration(), math.inf), interior_point]
     if isinstance(problem.penalty, L1):

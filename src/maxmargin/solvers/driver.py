@@ -43,9 +43,6 @@ FEWEST_SAMPLES = 300
 LAST_DIGITS = 1e-6
 """Relative gap below which a candidate that is optimal to rounding is the end: more solvers would find other last digits."""
 
-TICK = 1e-9
-"""Seconds of a round at least, as far as a clock can tell."""
-
 WORTHLESS = 0.5
 """Relative gap from which on a candidate is no start for another solver: w = 0 has a gap of 1 at most."""
 
@@ -163,7 +160,6 @@ class _Run:
             (solver.name, True)
         }  # by name, and whether it began anew: since the gap last halved
         self.begins_anew = False  # the next solver
-        self.began = 0.0  # seconds at which the present solver did
         self.gap_before = 1.0  # when it last halved; w = 0 has no larger one
 
     @property
@@ -251,12 +247,10 @@ class _Run:
                 return None
         elif not progress.to_come > 0.0:
             return None
-        seconds_a_round = max((self.clock.seconds - self.began) / max(spent, 1), TICK)
         for _ in range(2):
             first = has_ended and self.best_gap >= WORTHLESS
             for begins_anew in (first, not first) if has_ended and self.problem.n <= FEW_SAMPLES else (first,):
-                for solver, rounds, seconds in self.offers:
-                    price = max(rounds, seconds / seconds_a_round)
+                for solver, price in self.offers:
                     pays = has_ended or (price < progress.to_come and EARLY * price <= spent)
                     turn = (solver.name, begins_anew)
                     is_another = (has_ended or solver.name != self.solver.name) and turn not in self.tried
@@ -278,7 +272,6 @@ class _Run:
             self.before = self.route
             self.solver, self.state = successor, state
             self.pulse.begin(self.clock.rounds)
-            self.began = self.clock.seconds
             self.__dict__.pop("offers", None)  # those of the solver before
 
     def begin_with_others(self, status: Status) -> Status:
@@ -296,7 +289,7 @@ class _Run:
             self.best = self.certificate = self.best_scores = None
             self.pulse = Pulse(self.pulse.size)
             self.pulse.begin(self.clock.rounds)
-            self.began, self.gap_before, self.tried = self.clock.seconds, 1.0, {(other.name, True)}
+            self.gap_before, self.tried = 1.0, {(other.name, True)}
             self.__dict__.pop("offers", None)  # those of the solver before
             status = self.until_done(None)
             if kept[1] is not None and kept[1].relative_gap <= self.best_gap:

@@ -125,6 +125,7 @@ class _State:
     next_face: int = FIRST_FACE
     next_claim: int = 16
     face_cost: float = 40.0
+    seconds: float = 0.0  # of all sweeps
     face_pause: int = FACE_PAUSE
     caution: float = CLAIM
 
@@ -207,7 +208,9 @@ class DualCD(Solver):
         """One sweep over the active samples; all of them before anything is claimed."""
         with deferred_interrupt():
             was_full = state.active.is_full
+            begin = clock.seconds
             _sweep(state)
+            state.seconds += clock.seconds - begin
             state.sweeps += 1
             missing = float(state.active.report[RESIDUAL])
             if state.problem.bias.is_free:
@@ -233,7 +236,7 @@ class DualCD(Solver):
 
     def _face_pays(self, state: _State, tol: float, clock: Clock) -> bool:
         """Whether there is time for a step on the face, and it costs less than the sweeps still to come at their pace."""
-        if state.sweeps < state.next_face or state.face_cost * clock.seconds / state.sweeps > clock.seconds_left:
+        if state.sweeps < state.next_face or state.face_cost * state.seconds / state.sweeps > clock.seconds_left:
             return False
         return _sweeps_to_come(state, tol, PACE) > state.face_cost
 
