@@ -92,7 +92,7 @@ def test_a_dual_that_rises_by_rounding_only_is_a_stall(only):
     noisy = Scripted(lambda k: 0.5 + 1e-17 * (k % 7), dual=lambda k: 1.0 + 1e-16 * (k % 7))
     solution = solve(LINE, noisy, tol=1e-6)
     assert solution.status is Status.UNREACHED  # the arithmetic is not to blame
-    assert solution.n_iter <= 3 * WINDOW
+    assert solution.n_iter <= 2 * 3 * WINDOW  # few samples: it begins twice
 
 
 def test_rounding_that_adds_up_in_a_reported_dual_does_not_go_on_for_ever(only):
@@ -106,7 +106,7 @@ def test_a_gap_that_the_solver_makes_up_declares_nothing(only):
     for gap in (1.0, 1e-9):  # it may claim as often as it likes
         solution = solve(LINE, Scripted(gap=gap), tol=1e-6)
         assert solution.status is Status.UNREACHED  # the arithmetic is not to blame
-        assert WINDOW < solution.n_iter <= 3 * WINDOW
+        assert WINDOW < solution.n_iter <= 2 * 3 * WINDOW
 
 
 def test_a_stall_needs_all_other_solvers_to_do_no_better(only):

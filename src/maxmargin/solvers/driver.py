@@ -144,7 +144,7 @@ class _Run:
         workspace: Workspace,
     ) -> None:
         self.problem, self.solver, self.tol, self.observe, self.clock = problem, solver, tol, observe, clock
-        self.first = solver.name
+        self.first = solver
         self.workspace = workspace
         self.best: Candidate | None = None
         self.certificate: Certificate | None = None
@@ -275,14 +275,15 @@ class _Run:
             self.__dict__.pop("offers", None)  # those of the solver before
 
     def begin_with_others(self, status: Status) -> Status:
-        """Where few samples ended short of the goal, let each other solver begin, from nothing.
+        """Where few samples ended short of the goal, let the first solver begin again at its end, each other one from nothing.
 
         Which solver goes on from which candidate decides where costs differ by twenty orders of magnitude.
         """
-        for other in [offer.solver for offer in self.offers] if self.problem.n <= FEWEST_SAMPLES else []:
+        for other in [self.first, *(offer.solver for offer in self.offers)] if self.problem.n <= FEWEST_SAMPLES else []:
             if status not in (Status.UNREACHED, Status.ALMOST, Status.STALLED) or self.is_optimal_to_rounding():
                 break
-            if other.name == self.first or other.refuses(self.problem) is not None:
+            is_first = other is self.first
+            if (other.name == self.first.name and not is_first) or other.refuses(self.problem) is not None:
                 continue
             kept = self.best, self.certificate, self.best_scores
             self.before, self.solver, self.state = self.route, other, None
@@ -291,7 +292,7 @@ class _Run:
             self.pulse.begin(self.clock.rounds)
             self.gap_before, self.tried = 1.0, {(other.name, True)}
             self.__dict__.pop("offers", None)  # those of the solver before
-            status = self.until_done(None)
+            status = self.until_done(kept[0] if is_first else None)
             if kept[1] is not None and kept[1].relative_gap <= self.best_gap:
                 self.best, self.certificate, self.best_scores = kept
         return status
