@@ -254,7 +254,7 @@ def test_a_gap_that_the_certificate_never_confirms_does_not_go_on_for_ever(solve
     for seed in range(5):
         p = wide(seed, n=30, d=20, density=0.5, loss=loss, cost=10.0)
         if solver.accepts(p) is None:
-            assert solve(p, solver, tol=0.0, budget=Budget(iterations=1000)).status is not Status.ITERATION_BUDGET
+            assert solve(p, solver, tol=0.0, budget=Budget(iterations=10_000)).status is not Status.ITERATION_BUDGET
 
 
 @pytest.mark.parametrize("bias", BIASES, ids=repr)

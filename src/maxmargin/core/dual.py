@@ -58,7 +58,8 @@ def reach(beta: Floats, hi: Floats, total: float) -> Floats:
         positive = beta > 0
         plus, minus = float(beta[positive].sum()), -float(beta[~positive].sum())
         goal = total + share * (plus + minus + total)
-        if total <= plus - minus <= goal + share * goal:
+        enough = total + 0.25 * (goal - total)  # at least the total, whatever the sums round
+        if enough <= plus - minus <= goal + share * goal:
             return beta
         if plus - minus > goal:
             return np.where(positive, beta * ((minus + goal) / plus), beta)
@@ -66,5 +67,7 @@ def reach(beta: Floats, hi: Floats, total: float) -> Floats:
             return np.where(positive, beta, beta * ((plus - goal) / minus))
         beta = np.where(positive, beta, 0.0)
         room = np.where(np.isfinite(hi), hi, total) - beta
+        if not room.any():
+            break
         beta = np.minimum(beta + room * min((goal - plus) / float(room.sum()), 1.0), hi)
     return beta
