@@ -292,7 +292,10 @@ class _Run:
             self.pulse.begin(self.clock.rounds)
             self.gap_before, self.tried = 1.0, {(other.name, True)}
             self.__dict__.pop("offers", None)  # those of the solver before
-            status = self.until_done(kept[0] if is_first else None)
+            ended = self.until_done(kept[0] if is_first else None)
+            # a model with a finite gap has shown that the problem is feasible
+            is_refuted = ended is Status.INFEASIBLE and kept[1] is not None and math.isfinite(kept[1].gap)
+            status = status if is_refuted else ended
             if kept[1] is not None and kept[1].relative_gap <= self.best_gap:
                 self.best, self.certificate, self.best_scores = kept
         return status
