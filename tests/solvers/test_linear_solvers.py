@@ -123,6 +123,17 @@ def test_newtons_equations_have_one_solution_however_they_are_solved(rng, is_spa
     with mock.patch.object(equations, "PRECISION", 1e-12):
         near = equations.Iterated(rows, cost, 1.5, diagonal).solve(right, 3.0, bent, never)
     A = np.column_stack([X, np.full(30, 1.5)])[bent]
-    H = np.diag(factored.diagonal(3.0)) + 3.0 * A.T @ (cost[bent, None] * A)
+    H = np.diag(factored.diagonal(3.0, int(bent.sum()))) + 3.0 * A.T @ (cost[bent, None] * A)
     np.testing.assert_allclose(H @ exact, right, atol=1e-9)
     np.testing.assert_allclose(near, exact, rtol=1e-6, atol=1e-8)
+
+
+def test_a_free_bias_that_balances_a_large_feature_does_not_slow_newton_steps():
+    """Seconds since 1970 beside scaled features: w₀ and b move together, and the step may not hold b back."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((382, 17))
+    X[:, 0] = 1.7e9 + rng.integers(0, 30_000_000, size=382)
+    y = np.where((X[:, 0] > np.median(X[:, 0])) ^ (X[:, 1] > 0.7), 1.0, -1.0)
+    solution = solve(Problem(X, y, cost=np.full(382, 550.0)), ProximalNewton(), tol=1e-5)
+    assert solution.status is Status.SOLVED
+    assert solution.solver.startswith("ProximalNewton: ")

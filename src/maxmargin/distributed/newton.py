@@ -122,9 +122,7 @@ class NewtonSteps:
 
     def _direction(self) -> Generator[Curve, Sums, Floats | None]:
         right = -self.gradient
-        # far from the origin b moves much farther than the scores do, and must be held by less
-        stiffness = self.sigma * self.share * self.task.mean_cost / (1.0 + self.task.mean_square)
-        diagonal = held(self.ridge, stiffness)
+        diagonal = held(self.ridge, int(self.sums["bent"]), self.sigma * self.share * self.task.mean_cost)
         if self.task.n_features <= MOST_FACTORED:
             return solve_factored(self.sums["gram"], self.sigma, diagonal, right)
         rounds = conjugate_gradient_rounds(

@@ -35,10 +35,7 @@ HARMLESS = 1e8
 
 
 FEW_SAMPLES = 2000
-"""Samples up to which solvers that stalled from a candidate begin anew: it takes seconds at most."""
-
-FEWEST_SAMPLES = 300
-"""Samples up to which each solver is allowed to begin, if those before it ended short of the goal: it takes a second at most."""
+"""Samples up to which solvers that ended short of the goal begin anew, each in its turn: it takes seconds at most."""
 
 LAST_DIGITS = 1e-6
 """Relative gap below which a candidate that is optimal to rounding is the end: more solvers would find other last digits."""
@@ -279,7 +276,7 @@ class _Run:
 
         Which solver goes on from which candidate decides where costs differ by twenty orders of magnitude.
         """
-        for other in [self.first, *(offer.solver for offer in self.offers)] if self.problem.n <= FEWEST_SAMPLES else []:
+        for other in [self.first, *(offer.solver for offer in self.offers)] if self.problem.n <= FEW_SAMPLES else []:
             if status not in (Status.UNREACHED, Status.ALMOST, Status.STALLED) or self.is_optimal_to_rounding():
                 break
             is_first = other is self.first

@@ -24,9 +24,6 @@ PRECISION = 0.3
 MOST_ROUNDS = 400
 """Conjugate-gradient rounds of one solution, at most."""
 
-LOOSE = 1e-6
-"""What holds a free bias where few samples are bent, or none: this share of the mean cost."""
-
 
 class Equations(ABC):
     """The matrix over some rows, with a constant feature behind each; `ridge` is the diagonal of Λ."""
@@ -51,9 +48,9 @@ class Equations(ABC):
     def solve(self, right: Floats, sigma: float, bent: Any, is_over: Callable[[], bool]) -> Floats | None:
         """v, or something near it that leads downhill, as near as can be had before `is_over`; None where there is none."""
 
-    def diagonal(self, sigma: float) -> Floats:
-        """Λ, with something to hold a free bias."""
-        return held(self.ridge, sigma * float(self.cost.mean()))
+    def diagonal(self, sigma: float, n_bent: int) -> Floats:
+        """Λ, with something to hold a free bias where no sample does."""
+        return held(self.ridge, n_bent, sigma * float(self.cost.mean()))
 
 
 class Factored(Equations):
@@ -73,7 +70,9 @@ class Factored(Equations):
 
     def solve(self, right: Floats, sigma: float, bent: Any, is_over: Callable[[], bool]) -> Floats | None:
         """v; with a stronger diagonal where the matrix is singular to rounding."""
-        return solve_factored(self.gram[0] + self.gram[1], sigma, self.diagonal(sigma), right)
+        return solve_factored(
+            self.gram[0] + self.gram[1], sigma, self.diagonal(sigma, int(np.count_nonzero(bent))), right
+        )
 
 
 class Iterated(Equations):
@@ -90,7 +89,7 @@ class Iterated(Equations):
         samples, rows = self.rows.gathered(np.flatnonzero(bent))
         weights = sigma * np.where(bent[samples], self.cost[samples], 0.0)
         A = Signed(rows, np.ones(len(samples)), self.constant)
-        ridge = self.diagonal(sigma)
+        ridge = self.diagonal(sigma, int(np.count_nonzero(bent)))
         diagonal = ridge.copy()
         rows.add_column_squares(weights, self.constant, diagonal)
 
@@ -102,11 +101,12 @@ class Iterated(Equations):
         )[0]
 
 
-def held(ridge: Floats, stiffness: float) -> Floats:
-    """Λ, with something to hold a free bias: a small share of σ times the mean cost."""
-    loose = np.zeros_like(ridge)
-    loose[-1] = 0.0 if ridge[-1] else LOOSE * stiffness
-    return np.asarray(ridge + loose)
+def held(ridge: Floats, n_bent: int, stiffness: float) -> Floats:
+    """Λ, with `stiffness` in place of a free bias's zero where no sample is bent; one bent sample makes the matrix definite.
+
+    No less will do: anything added beside bent samples outweighs Λ along directions in which large features balance b.
+    """
+    return ridge if n_bent else np.asarray(np.where(ridge == 0.0, stiffness, ridge))
 
 
 def solve_factored(gram: Floats, sigma: float, diagonal: Floats, right: Floats) -> Floats | None:
