@@ -404,4 +404,5 @@ NO_CLAIMS = (
     ("html_report/sections.py", "How the proof grew"),
     ("html_report/words.py", "the relative duality gap to prove"),
     ("solvers/interior/interior_point.py", "InteriorPoint takes up to {} samples"),
+    ("solvers/active_set.py", "ActiveSet takes up to {} samples"),
 )

@@ -259,7 +259,7 @@ def test_what_cannot_be_posed_is_refused_with_the_reason():
         Problem(X, y, cost, target=np.ones(2), penalty=L1())
 
 
-@pytest.mark.parametrize("name", sorted(set(SOLVERS) - {"smo", "interior_point"}))
+@pytest.mark.parametrize("name", sorted(set(SOLVERS) - {"smo", "interior_point", "active_set"}))
 def test_solvers_that_know_classification_only_say_so(name):
     problem = regression(np.eye(4), np.arange(4.0), 1.0, 0.1)
     with pytest.raises(NotSupportedError, match="Use SMO"):

@@ -138,3 +138,12 @@ def test_the_bits_do_not_depend_on_the_threads():
         one, two = (scores(p, Candidate(found.w, found.b, found.beta), 1e-3, n) for n in (1, 2))
     np.testing.assert_array_equal(one.values, two.values)
     np.testing.assert_array_equal(one.error, two.error)
+
+
+def test_a_fit_in_which_every_sample_is_a_support_vector_is_certified():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((50, 9)), np.where(np.arange(50) % 2, 1.0, -1.0)
+    p = Problem(X, y, np.full(50, 1e-3), kernel=RBF(gamma=5.0))
+    every = Candidate(1e-3 * y, 0.0, 1e-3 * y)
+    with mock.patch.object(module, "MUCH_WORK", 0):
+        assert certify(p, every, tol=1e-3).relative_gap <= 1e-3

@@ -69,7 +69,7 @@ def only(monkeypatch):
 def test_a_dual_that_stands_still_hands_the_problem_over():
     solution = solve(LINE, Scripted(), tol=1e-6)
     assert solution.status is Status.SOLVED
-    assert solution.solver == "Scripted, then ProximalNewton: asked for"
+    assert solution.solver == "Scripted, then ActiveSet: asked for"
 
 
 def test_a_rising_dual_is_never_called_a_stall_however_slowly_it_rises(only):
@@ -235,9 +235,9 @@ def wide(n=40, d=5000):
 
 
 def test_each_kind_of_problem_has_those_who_go_on():
-    assert names(LINE)[0] == "ProximalNewton"
-    assert names(wide())[:2] == ["SMO", "InteriorPoint"]
-    assert names(replace(LINE, kernel=RBF(gamma=1.0))) == ["SMO", "InteriorPoint"]
+    assert names(LINE)[:2] == ["ActiveSet", "ProximalNewton"]
+    assert names(wide())[:3] == ["ActiveSet", "SMO", "InteriorPoint"]
+    assert names(replace(LINE, kernel=RBF(gamma=1.0))) == ["ActiveSet", "SMO", "InteriorPoint"]
     assert names(replace(LINE, cost=np.full(4, np.inf))) == ["ConstraintGeneration", "InteriorPoint"]
     assert set(names(replace(LINE, penalty=L1()))) == {"LinearProgram", "PrimalCD"}
 

@@ -303,5 +303,6 @@ def test_small_problems_end_in_their_last_digits_whatever_the_tolerance():
         p = Problem(X, y, np.full(n, rng.choice([0.1, 1.0, 30.0, 1000.0])), kernel=kernel, bias=bias)
         certificate = solve(p, SMO(), tol=1e-2).certificate
         assert certificate.is_certified
-        unfinished += certificate.relative_gap > 1e-10 and not certificate.is_optimal_to_rounding
+        # stretched by the bound of its rounding, a model has a gap of twice the rounding and a little more
+        unfinished += certificate.relative_gap > 1e-10 and certificate.gap > 2.1 * certificate.rounding
     assert unfinished <= 1

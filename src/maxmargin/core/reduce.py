@@ -150,7 +150,7 @@ def to_primal(problem: Problem, units: Units | None = None) -> ConeProgram:
     features = to_features(problem, None if units is None else units.length)
     y, (n, n_weights) = features.y, features.Phi.shape
     YPhi = sp.diags_array(y) @ sp.csr_array(features.Phi)
-    bias_column = sp.csr_array(y[:, None] * _memberships(problem))
+    bias_column = sp.csr_array(y[:, None] * memberships(problem))
     n_bias = bias_column.shape[1]
     if problem.is_hard:
         A = -sp.hstack([YPhi, bias_column, sp.csr_array(np.full((n, 1), -1.0))])
@@ -176,7 +176,7 @@ def to_dual(problem: Problem, units: Units | None = None) -> ConeProgram:
     y, (n, n_weights) = features.y, features.Phi.shape
     YPhi = sp.csr_array(sp.diags_array(y) @ sp.csr_array(features.Phi)).T
     above_zero = sp.hstack([-sp.eye_array(n), sp.csr_array((n, n_weights))])
-    balance = [sp.csr_array(np.append(y * on, np.zeros(n_weights))[None, :]) for on in _memberships(problem).T]
+    balance = [sp.csr_array(np.append(y * on, np.zeros(n_weights))[None, :]) for on in memberships(problem).T]
     if problem.is_hard:
         total = sp.csr_array(np.concatenate([np.ones(n), np.zeros(n_weights)])[None, :])
         A = sp.vstack([sp.hstack([YPhi, -sp.eye_array(n_weights)]), *balance, total, above_zero])
@@ -211,11 +211,15 @@ class Costs(NamedTuple):
 def _costs(problem: Problem, length: float, units: Units | None) -> Costs:
     cost = problem.cost[problem.present]
     alpha = float(cost.max()) if units is None else units.alpha
-    totals = np.full(int(problem.bias.is_free), problem.total) if problem.totals is None else problem.totals
-    return Costs(alpha * length**2, cost / alpha, totals / alpha)
+    return Costs(alpha * length**2, cost / alpha, bias_totals(problem) / alpha)
 
 
-def _memberships(problem: Problem) -> Floats:
+def bias_totals(problem: Problem) -> Floats:
+    """The total of each free bias."""
+    return np.full(int(problem.bias.is_free), problem.total) if problem.totals is None else problem.totals
+
+
+def memberships(problem: Problem) -> Floats:
     """(samples that count, free biases): 1 where a bias is the sample's."""
     on = problem.present
     if problem.groups is None:

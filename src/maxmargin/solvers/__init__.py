@@ -1,5 +1,6 @@
 """Algorithms: one final class a file, one driver for all of them."""
 
+from maxmargin.solvers.active_set import ActiveSet
 from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.base import Budget, Clock, Event, Observer, Progress, Solver
 from maxmargin.solvers.driver import solve
@@ -17,6 +18,7 @@ from maxmargin.solvers.stochastic.pegasos import Pegasos
 from maxmargin.solvers.stochastic.subgradient import Subgradient
 
 __all__ = [
+    "ActiveSet",
     "Auto",
     "Budget",
     "Clock",

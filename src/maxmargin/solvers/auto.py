@@ -7,6 +7,7 @@ from typing import NamedTuple
 from maxmargin.core.losses import Hinge
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
+from maxmargin.solvers.active_set import ActiveSet
 from maxmargin.solvers.base import Solver
 from maxmargin.solvers.hard_margin.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.interior.interior_point import InteriorPoint
@@ -32,8 +33,9 @@ SQUARE_PRICE = 0.25
 rows are symmetric (0.9 to 1.6 s beside 1.3 ms a sweep for 4143 samples of 200 words)."""
 
 NEWTON_STEPS, FEW_ROUNDS, ROUND_WORK = 300, 100, 6e7
-"""The least price of the interior point in Newton steps; and its price in rounds of SMO: so many, or n³ over this (20 factors of
-n³/3 operations, ten times as fast as those of pairs, beside the 4e7 operations of a round)."""
+"""The price of active sets, and the least one of the interior point, in Newton steps; the interior point's price in rounds of
+SMO: so many, or n³ over this (20 factors of n³/3 operations, ten times as fast as those of pairs, beside the 4e7 operations
+of a round)."""
 
 STEP_SECONDS, PASS_SECONDS = 3e-4, 4e-10
 """Seconds of a Newton step: at least, and for each stored value (a9a, covtype, mnist); so that its price does not depend on the
@@ -107,7 +109,7 @@ def offers(problem: Problem, present: Solver) -> list[Offer]:
     >>> import numpy as np
     >>> problem = Problem(np.eye(4), np.array([-1.0, -1.0, 1.0, 1.0]), cost=np.ones(4))
     >>> [offer.solver.name for offer in offers(problem, DualCD())]
-    ['ProximalNewton', 'InteriorPoint', 'SMO', 'DualCD']
+    ['ActiveSet', 'ProximalNewton', 'InteriorPoint', 'SMO', 'DualCD']
     """
     n, d = len(problem.present), problem.X.shape[1]
     seed, n_threads = getattr(present, "seed", 0), getattr(present, "n_threads", 1)
@@ -122,14 +124,15 @@ def offers(problem: Problem, present: Solver) -> list[Offer]:
         return [Offer(ConstraintGeneration(), math.inf), interior_point]
     if isinstance(problem.penalty, L1):
         return [Offer(LinearProgram(), math.inf), Offer(PrimalCD(seed), math.inf)]
+    precise = Offer(ActiveSet(), NEWTON_STEPS)
     smo = Offer(SMO(n_threads=n_threads), SQUARE_PRICE * n if isinstance(present, DualCD) else math.inf)
     if not problem.is_linear:
-        return [smo, interior_point]
+        return [precise, smo, interior_point]
     newton = Offer(ProximalNewton(seed, n_threads), NEWTON_PRICE if n >= ROOMY * d else math.inf)
     sweeps = Offer(DualCD(seed, n_threads), math.inf)
     if n >= ROOMY * d or d <= MOST_FACTORED:
-        return [newton, interior_point, smo, sweeps]
-    return [smo, interior_point, sweeps, newton]
+        return [precise, newton, interior_point, smo, sweeps]
+    return [precise, smo, interior_point, sweeps, newton]
 
 
 def with_settings(solver: type[Solver], seed: int, n_threads: int) -> Solver:

@@ -89,7 +89,6 @@ def solve(
     run = _Run(problem, solver, tol, observe, Clock(budget), workspace)
     with one_blas_thread():
         status = run.until_done(warm)
-        status = run.begin_with_others(status)
         if run.best is None:
             run.judge(to_candidate(problem, np.zeros(problem.n)))
     best = run.best
@@ -141,7 +140,6 @@ class _Run:
         workspace: Workspace,
     ) -> None:
         self.problem, self.solver, self.tol, self.observe, self.clock = problem, solver, tol, observe, clock
-        self.first = solver
         self.workspace = workspace
         self.best: Candidate | None = None
         self.certificate: Certificate | None = None
@@ -270,32 +268,6 @@ class _Run:
             self.solver, self.state = successor, state
             self.pulse.begin(self.clock.rounds)
             self.__dict__.pop("offers", None)  # those of the solver before
-
-    def begin_with_others(self, status: Status) -> Status:
-        """Where few samples ended short of the goal, let the first solver begin again at its end, each other one from nothing.
-
-        Which solver goes on from which candidate decides where costs differ by twenty orders of magnitude.
-        """
-        for other in [self.first, *(offer.solver for offer in self.offers)] if self.problem.n <= FEW_SAMPLES else []:
-            if status not in (Status.UNREACHED, Status.ALMOST, Status.STALLED) or self.is_optimal_to_rounding():
-                break
-            is_first = other is self.first
-            if (other.name == self.first.name and not is_first) or other.refuses(self.problem) is not None:
-                continue
-            kept = self.best, self.certificate, self.best_scores
-            self.before, self.solver, self.state = self.route, other, None
-            self.best = self.certificate = self.best_scores = None
-            self.pulse = Pulse(self.pulse.size)
-            self.pulse.begin(self.clock.rounds)
-            self.gap_before, self.tried = 1.0, {(other.name, True)}
-            self.__dict__.pop("offers", None)  # those of the solver before
-            ended = self.until_done(kept[0] if is_first else None)
-            # a model with a finite gap has shown that the problem is feasible
-            is_refuted = ended is Status.INFEASIBLE and kept[1] is not None and math.isfinite(kept[1].gap)
-            status = status if is_refuted else ended
-            if kept[1] is not None and kept[1].relative_gap <= self.best_gap:
-                self.best, self.certificate, self.best_scores = kept
-        return status
 
     def is_optimal_to_rounding(self) -> bool:
         """Whether other solvers would find other last digits at best."""

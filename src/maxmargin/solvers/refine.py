@@ -8,12 +8,16 @@ solved by least squares (K_FF may be singular) and repeated with fresh residuals
 rounding of its residual and not of its matrix. A round is kept only if the certificate improves.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.linalg
 
+from maxmargin.core.bias import weighted_quantiles
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate.certify import certify
 from maxmargin.core.certificate.scores import scores
+from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
 from maxmargin.core.products import dense_rows
 from maxmargin.core.reduce import to_candidate
@@ -41,7 +45,7 @@ def refine(problem: Problem, candidate: Candidate) -> Candidate:
     if problem.groups is not None:
         return candidate
     best, best_gap = candidate, certify(problem, candidate).relative_gap
-    for improve in (_newton_round, straighten, outward):
+    for improve in (_newton_round, straighten, to_kink, outward):
         for _ in range(ROUNDS):
             trial = improve(problem, best)
             gap = certify(problem, trial).relative_gap
@@ -80,16 +84,34 @@ def straighten(problem: Problem, candidate: Candidate) -> Candidate:
     return to_candidate(problem, candidate.beta, candidate.w + step)
 
 
-def outward(problem: Problem, candidate: Candidate) -> Candidate:
-    """A candidate with no loss but what rounding may hide, stretched until there is surely none.
+def to_kink(problem: Problem, candidate: Candidate) -> Candidate:
+    """A candidate with its free bias at the kink where the slope changes sign, whatever `best_bias` counts as flat.
 
-    Where the costs are far above every α, a slack of 1e-16 costs more than all of ½‖w‖².
+    Where costs differ by more than 1e12, what is flat beside the largest ones is steep for the others.
+    """
+    if not (problem.bias.is_free and problem.groups is None and isinstance(problem.loss, Hinge)) or problem.is_hard:
+        return candidate
+    on = problem.present
+    y, cost = problem.y[on], problem.cost[on]
+    kinks = problem.t[on] - problem.decision(candidate.w)[on]
+    balance = float(cost[y > 0].sum()) - problem.total
+    return replace(candidate, b=weighted_quantiles(kinks, cost, balance)[0])
+
+
+def outward(problem: Problem, candidate: Candidate) -> Candidate:
+    """A candidate stretched until samples that rounding alone may put inside the margin are surely not there.
+
+    Where a cost is far above its α, a slack of 1e-16 costs more than all of ½‖w‖².
     """
     if problem.is_hard or not problem.is_classification:
         return candidate
     found = scores(problem, candidate)
-    reach = float((found.slack + found.slack_error)[problem.counted].max())
-    if not 0.0 < reach < SLIGHT:
+    reaches = found.slack + found.slack_error
+    if problem.is_linear:  # the stretched w and b are rounded once more
+        reaches = reaches + 2.0 * UNIT * (problem.lengths * np.linalg.norm(candidate.w) + abs(candidate.b))
+    reaches = reaches[problem.counted]
+    reach = float(reaches[reaches < SLIGHT].max(initial=0.0))
+    if reach == 0.0:
         return candidate
     factor = (1.0 + 8.0 * UNIT) / (1.0 - reach)
     beta = candidate.beta * factor

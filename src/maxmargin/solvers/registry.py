@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from maxmargin.errors import InvalidInputError
+from maxmargin.solvers.active_set import ActiveSet
 from maxmargin.solvers.auto import Auto, with_settings
 from maxmargin.solvers.base import Solver
 from maxmargin.solvers.hard_margin.constraint_generation import ConstraintGeneration
@@ -19,6 +20,7 @@ from maxmargin.solvers.stochastic.subgradient import Subgradient
 SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
     {
         "interior_point": InteriorPoint,
+        "active_set": ActiveSet,
         "constraint_generation": ConstraintGeneration,
         "dual_cd": DualCD,
         "proximal_newton": ProximalNewton,

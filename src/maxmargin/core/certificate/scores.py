@@ -257,9 +257,9 @@ class _Kernel:
 
     def _saves_time(self, others: Indices) -> bool:
         """Whether float32 tells enough of most samples, by the look of some of them."""
-        some = others[:: -(-len(others) // TRIED)]
-        if len(some) == 0:
+        if len(others) == 0:
             return False
+        some = others[:: -(-len(others) // TRIED)]
         found = self._some(some, FLOAT32)
         return float(np.mean(found.slack + found.slack_error > 0)) <= MOST_AGAIN + float(np.mean(found.slack > 0))
 

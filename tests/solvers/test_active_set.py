@@ -1,0 +1,64 @@
+"""Active sets in many digits: few samples, whatever their scale."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status
+from maxmargin.core.certificate.certify import certify
+from maxmargin.kernels import RBF
+from maxmargin.solvers import ActiveSet, Budget, Clock, solve
+from tests.strategies import examples, generators
+
+
+def finished(problem):
+    """The candidate where pivoting ends, by ActiveSet alone."""
+    solver = ActiveSet()
+    state = solver.init(problem, None, None)
+    clock = Clock(Budget())
+    while not solver.step(state, 0.0, clock).is_final:
+        pass
+    return solver.finish(state, 0.0)
+
+
+@examples(25)
+@given(
+    rng=generators(),
+    loss=st.sampled_from([Hinge(), SquaredHinge()]),
+    bias=st.sampled_from([Bias.free(), Bias.none(), Bias.penalized(0.3)]),
+)
+def test_costs_and_features_of_any_scale_end_in_their_last_digits(rng, loss, bias):
+    n, d = int(rng.integers(4, 20)), int(rng.integers(1, 8))
+    X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-3, 6, size=d)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    cost = 10.0 ** rng.integers(-12, 13, size=n)
+    problem = Problem(X, y, cost, loss, bias=bias)
+    certificate = certify(problem, finished(problem))
+    assert certificate.relative_gap <= 1e-6 or certificate.gap <= 4.0 * certificate.rounding
+
+
+def test_what_is_flat_beside_the_largest_costs_is_not_flat_for_the_others():
+    """Costs of 4e17 count no slope below 4e5 as one, but a sample of cost 4e5 lies on the margin all the same."""
+    X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    y = np.array([-1.0, 1.0, 1.0, -1.0])
+    cost = np.array([4e5, 4e5, 4e17, 1e-7])
+    problem = Problem(X, y, cost)
+    solution = solve(problem, ActiveSet(), tol=1e-9)
+    assert solution.status is Status.SOLVED
+    np.testing.assert_allclose(solution.w * X[:2, 0] + solution.b, [-1.0, 1.0], rtol=1e-9)
+
+
+def test_equal_samples_of_both_classes_end():
+    X = np.repeat(np.array([[0.0, 1.0], [1.0, 0.0]]), 10, axis=0)
+    y = np.where(np.arange(20) % 2, 1.0, -1.0)
+    for kernel in (None, RBF(1.0)):
+        problem = Problem(X, y, np.full(20, 3.0), **({} if kernel is None else {"kernel": kernel}))
+        assert certify(problem, finished(problem)).relative_gap <= 1e-12
+
+
+def test_more_samples_than_a_few_dozen_are_refused():
+    X = np.zeros((65, 1))
+    problem = Problem(X, np.where(np.arange(65) % 2, 1.0, -1.0), np.ones(65))
+    with pytest.raises(Exception, match="takes up to 64 samples"):
+        solve(problem, ActiveSet())
