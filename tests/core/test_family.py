@@ -1,6 +1,7 @@
 """Problems with targets and a total: ε-SVR by doubled rows, and one class; certified, and the same by every way there is."""
 
 from fractions import Fraction
+from unittest import mock
 
 import clarabel
 import numpy as np
@@ -14,9 +15,12 @@ from maxmargin.core import L1, Bias, Candidate, Hinge, Problem, SquaredHinge, ce
 from maxmargin.core.dual import box, make_feasible, reach
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernels import RBF, Linear
-from maxmargin.solvers import SMO, InteriorPoint, solve
+from maxmargin.solvers import SMO, InteriorPoint, auto, solve
 from maxmargin.solvers.registry import SOLVERS
 from tests.strategies import examples, generators
+
+FAMILY = ("smo", "interior_point", "active_set", "dual_cd", "proximal_newton")
+"""Solvers that know targets and a total."""
 
 BIASES = (Bias.free(), Bias.none(), Bias.penalized(0.7))
 
@@ -71,13 +75,27 @@ def family(draw):
 
 @examples(60)
 @given(family())
-def test_both_solvers_prove_the_same_optimum(problem):
-    solutions = [solve(problem, solver, tol=1e-6) for solver in (SMO(), InteriorPoint())]
+def test_all_solvers_prove_the_same_optimum(problem):
+    solvers = [SOLVERS[name]() for name in FAMILY if SOLVERS[name]().refuses(problem) is None]
+    assert len(solvers) == (5 if problem.is_linear else 3)
+    solutions = [solve(problem, solver, tol=1e-6) for solver in solvers]
     for one in solutions:
         assert one.certificate.relative_gap <= 1e-6, one.status
         for other in solutions:
             assert one.certificate.dual <= other.certificate.primal
         assert certify(problem, one, tol=1e-6) == one.certificate
+
+
+@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize("kind", ["regression", "squared", "one class"])
+def test_each_solver_proves_it_without_another_one(name, kind):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((30, 4)) + 1.0
+    t = X @ rng.standard_normal(4) + 0.3 * rng.standard_normal(30)
+    loss = SquaredHinge() if kind == "squared" else Hinge()
+    problem = one_class(X, 0.4) if kind == "one class" else regression(X, t, 2.0, 0.1, loss=loss)
+    with mock.patch.object(auto, "offers", return_value=[]):
+        assert solve(problem, SOLVERS[name](), tol=1e-5).certificate.is_certified
 
 
 def exact_primal(problem, w, b):
@@ -259,7 +277,7 @@ def test_what_cannot_be_posed_is_refused_with_the_reason():
         Problem(X, y, cost, target=np.ones(2), penalty=L1())
 
 
-@pytest.mark.parametrize("name", sorted(set(SOLVERS) - {"smo", "interior_point", "active_set"}))
+@pytest.mark.parametrize("name", sorted(set(SOLVERS) - set(FAMILY)))
 def test_solvers_that_know_classification_only_say_so(name):
     problem = regression(np.eye(4), np.arange(4.0), 1.0, 0.1)
     with pytest.raises(NotSupportedError, match="Use SMO"):

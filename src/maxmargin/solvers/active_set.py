@@ -93,6 +93,7 @@ class ActiveSet(Solver):
     """
 
     takes_targets: ClassVar[bool] = True
+    is_precise: ClassVar[bool] = True
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
@@ -189,7 +190,7 @@ class ActiveSet(Solver):
         with decimal.localcontext(_CONTEXT):
             signed = np.clip(state.alpha, _ZERO, state.upper) * _exact(problem.y[on])
             beta[on] = signed.astype(np.float64)
-            w = None if state.dense is None else (signed @ state.dense).astype(np.float64)
+            w = None if state.dense is None else _rounded(signed @ state.dense, state.dense[state.sides == FREE])
             b = state.penalty * (memberships(problem).T.astype(int) @ signed - _exact(bias_totals(problem)))
             if problem.bias.kind == "penalized":
                 b = np.array([signed.sum() * decimal.Decimal(problem.bias.scale) ** 2])
@@ -216,6 +217,24 @@ def _features_and_gram(problem: Problem) -> tuple[Any, Any]:
     squares = K.diagonal()
     exponent = decimal.Decimal(kernel.gamma) * (K + K - squares[:, None] - squares)
     return None, np.frompyfunc(decimal.Decimal.exp, 1, 1)(exponent)
+
+
+def _rounded(w: Any, rows: Any) -> Any:
+    """w in float64, each entry rounded up or down so that ⟨w, x⟩ of the given rows errs least.
+
+    Rows far from the origin err by the same amount: the errors of the entries can balance each other.
+    """
+    nearest = w.astype(np.float64)
+    missed = (_exact(nearest) - w).astype(np.float64)
+    other = np.nextafter(nearest, np.where(missed > 0.0, -np.inf, np.inf))
+    errors = np.stack([missed, (_exact(other) - w).astype(np.float64)])
+    columns = rows.astype(np.float64).T
+    total = np.zeros(len(rows))
+    for k in np.argsort(-np.abs(errors).max(axis=0) * np.linalg.norm(columns, axis=1), kind="stable"):
+        both = total + errors[:, k, None] * columns[k]
+        better = int(np.argmin(np.square(both).sum(axis=1)))
+        nearest[k], total = (nearest[k], other[k])[better], both[better]
+    return nearest
 
 
 def _solved(state: _State) -> Any:

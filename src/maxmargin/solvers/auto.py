@@ -71,9 +71,6 @@ class Auto:
             )
         if problem.groups is not None:
             return InteriorPoint(), f"{n} samples in groups: their sums are equations"
-        if not problem.is_classification:
-            reason = f"{n} samples with targets or a total: pairs of them move"
-            return SMO(n_threads=self.n_threads, shrinking=self.shrinking), reason
         if isinstance(problem.penalty, L1):
             if isinstance(problem.loss, Hinge) and n <= FEW_ROWS:
                 return (

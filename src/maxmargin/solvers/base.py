@@ -119,6 +119,9 @@ class Solver(ABC):
     takes_targets: ClassVar[bool] = False
     """Whether it solves problems with targets other than 1, or a total other than 0."""
 
+    is_precise: ClassVar[bool] = False
+    """Whether it computes in more digits than float64 has: it may go on where rounding has ended the progress of others."""
+
     @property
     def name(self) -> str:
         """How the registry and `solver_` call it."""

@@ -37,6 +37,9 @@ HARMLESS = 1e8
 FEW_SAMPLES = 2000
 """Samples up to which solvers that ended short of the goal begin anew, each in its turn: it takes seconds at most."""
 
+MOST_CAUTION = 1e6
+"""Largest factor between a solver's estimate of the gap and what is believed of it."""
+
 LAST_DIGITS = 1e-6
 """Relative gap below which a candidate that is optimal to rounding is the end: more solvers would find other last digits."""
 
@@ -148,6 +151,7 @@ class _Run:
         self.scores: Scores | None = None
         self.best_scores: Scores | None = None
         self.state: Any = None
+        self.caution = 1.0  # the factor of a solver's own estimate: it doubles with each claim that was not true
         self.before: list[str] = []  # the solvers that have handed over
         self.pulse = Pulse(problem.n + problem.X.shape[1])
         self.is_flat = False  # whether the last solver to end could not raise the dual value
@@ -194,10 +198,11 @@ class _Run:
                     progress = progress._replace(is_final=True)  # another solver has shown the contrary
                 if progress.candidate is not None:
                     self.judge(progress.candidate)
-                if progress.gap <= self.tol or progress.is_final:
+                if self.caution * progress.gap <= self.tol or progress.is_final:
                     certificate = self.judge(self.solver.finish(self.state, self.tol))
                     if certificate.relative_gap > self.tol:
                         assert self.scores is not None
+                        self.caution = min(2.0 * self.caution, MOST_CAUTION)
                         self.solver.heed(self.state, self.scores.values)
                 is_solved = self.best_gap <= self.tol
                 has_ended = not is_solved and (progress.is_final or self.stalls(progress))
@@ -238,10 +243,9 @@ class _Run:
         if has_ended:
             did_better = self.pulse.has_risen_since_the_last_end()
             self.is_flat = not (did_better and progress.is_final) or self.is_arithmetic()
-            if self.is_optimal_to_rounding():
-                return None
         elif not progress.to_come > 0.0:
             return None
+        only_precise = has_ended and self.is_optimal_to_rounding()
         for _ in range(2):
             first = has_ended and self.best_gap >= WORTHLESS
             for begins_anew in (first, not first) if has_ended and self.problem.n <= FEW_SAMPLES else (first,):
@@ -249,7 +253,8 @@ class _Run:
                     pays = has_ended or (price < progress.to_come and EARLY * price <= spent)
                     turn = (solver.name, begins_anew)
                     is_another = (has_ended or solver.name != self.solver.name) and turn not in self.tried
-                    if pays and is_another and solver.refuses(self.problem) is None:
+                    helps = solver.is_precise or not only_precise
+                    if pays and is_another and helps and solver.refuses(self.problem) is None:
                         if self.judged is None:
                             self.judge(self.solver.finish(self.state, self.tol))
                         self.tried.add(turn)
@@ -265,16 +270,16 @@ class _Run:
         state = successor.init(self.problem, self.workspace, None if self.begins_anew else self.best)
         with deferred_interrupt():
             self.before = self.route
-            self.solver, self.state = successor, state
+            self.solver, self.state, self.caution = successor, state, 1.0
             self.pulse.begin(self.clock.rounds)
             self.__dict__.pop("offers", None)  # those of the solver before
 
     def is_optimal_to_rounding(self) -> bool:
-        """Whether other solvers would find other last digits at best."""
+        """Whether other solvers would find other last digits at best, and these cannot reach the goal."""
         certificate = self.certificate
-        return (
-            certificate is not None and certificate.gap <= 2.0 * certificate.rounding and self.best_gap <= LAST_DIGITS
-        )
+        if certificate is None or certificate.gap > 2.0 * certificate.rounding:
+            return False
+        return 2.0 * self.tol < self.best_gap <= LAST_DIGITS
 
     def is_arithmetic(self) -> bool:
         """Whether the rounding of the best certificate is more than its share of the gap asked for."""

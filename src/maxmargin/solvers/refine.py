@@ -33,8 +33,8 @@ SMALL = 50_000
 MAX_DENSE = 1_000_000
 """Values of the free samples' rows, made dense, up to which w is straightened."""
 
-SLIGHT = 1e-6
-"""Slack up to which a candidate is stretched: ½‖w‖² grows by twice as much, relatively."""
+SLIGHT = 0.1
+"""Slack up to which a candidate may be stretched: ½‖w‖² grows by twice as much, relatively."""
 
 RUNAWAY = 1e30
 """A step that multiplies the largest β by more than this is no refinement: the system was singular."""
@@ -109,9 +109,12 @@ def outward(problem: Problem, candidate: Candidate) -> Candidate:
     reaches = found.slack + found.slack_error
     if problem.is_linear:  # the stretched w and b are rounded once more
         reaches = reaches + 2.0 * UNIT * (problem.lengths * np.linalg.norm(candidate.w) + abs(candidate.b))
-    reaches = reaches[problem.counted]
-    reach = float(reaches[reaches < SLIGHT].max(initial=0.0))
-    if reach == 0.0:
+    on = problem.present
+    on = on[np.abs(reaches[on]) < SLIGHT]
+    alpha, cost = np.abs(candidate.beta[on]), problem.cost[on]
+    # a sample inside by q costs (c − α)q, one outside αq: the best stretch is a quantile of all q
+    reach = weighted_quantiles(reaches[on], cost, float((cost - alpha).sum()))[0] if len(on) else 0.0
+    if not reach > 0.0:
         return candidate
     factor = (1.0 + 8.0 * UNIT) / (1.0 - reach)
     beta = candidate.beta * factor

@@ -1,10 +1,10 @@
 """Sweeps of dual coordinate descent over rows, compiled.
 
-    min_α  ½‖Σ α_j y_j x̃_j‖² + ½ Σ δ_j α_j² − Σ (1 − y_j b₀) α_j     s.t.  0 ≤ α ≤ u
+    min_α  ½‖Σ α_j y_j x̃_j‖² + ½ Σ δ_j α_j² − Σ (r_j − y_j b₀) α_j     s.t.  0 ≤ α ≤ u
 
-x̃_j is x_j with a constant feature s behind it (s = 0: none); w = Σ α_j y_j x̃_j is kept up to date. One visit minimises over one
-α_j: O(non-zeros of the row). Algorithm 1 of Hsieh et al. (ICML 2008) with their shrinking rule, over chunks of neighbours in
-a fresh random order each sweep.
+x̃_j is x_j with a constant feature s behind it (s = 0: none); w = Σ α_j y_j x̃_j is kept up to date (less sτ in its last
+entry, where Σβ is to be τ). One visit minimises over one α_j: O(non-zeros of the row). Algorithm 1 of Hsieh et al. (ICML
+2008) with their shrinking rule, over chunks of neighbours in a fresh random order each sweep.
 """
 
 import numpy as np
@@ -62,101 +62,75 @@ def project(g, a, u):
 
 
 @loop
+def visit(j, F, y, target, upper, delta, square, alpha, thresholds, order, report):
+    """Minimise over α_j, given the sample's decision value F, and return the change of β_j; 0 where the sample is shrunk.
+
+    A sample that stays active is put into `order`, behind those that stayed before it.
+    """
+    a = alpha[j]
+    m = target[j] - y[j] * F
+    g = delta[j] * a - m
+    if is_settled(g, a, upper[j], thresholds):
+        return 0.0
+    order[int(report[N_ACTIVE])] = j
+    report[N_ACTIVE] += 1
+    projected = project(g, a, upper[j])
+    report[HIGHEST], report[LOWEST] = max(report[HIGHEST], projected), min(report[LOWEST], projected)
+    report[RESIDUAL] += residual(m, a, upper[j], delta[j])
+    if projected == 0.0:
+        return 0.0
+    new = min(max(a - g / square[j], 0.0), upper[j])
+    report[GAIN] -= (new - a) * (g + 0.5 * square[j] * (new - a))
+    alpha[j] = new
+    return (new - a) * y[j]
+
+
+@loop
+def begin_sweep(order, n_active, chunk, seed, visits, report):
+    """Put the active samples into `visits` in a random order, and empty the report."""
+    shuffle(order, n_active, chunk, seed, visits)
+    report[:] = 0.0
+    report[HIGHEST], report[LOWEST] = -np.inf, np.inf
+
+
+@loop
 def sweep_csr(
-    indptr,
-    indices,
-    data,
-    y,
-    upper,
-    delta,
-    square,
-    alpha,
-    w,
-    s,
-    b0,
-    boost,
-    order,
-    n_active,
-    thresholds,
-    chunk,
-    seed,
-    visits,
-    report,
-):
+    indptr, indices, data, y, target, upper, delta, square, alpha, w, s, b0, boost,
+    order, n_active, thresholds, chunk, seed, visits, report,
+):  # fmt: skip
     """Visit the active samples of a CSR matrix once; changes alpha, w, order and seed in place, fills report.
 
     The first n_active entries of `order` are active; those that remain so are put in front, in the order of their visits. What a
     step adds to w counts `boost` times: 1, or more where others move other samples at the same time (`square` must say so too).
     """
-    shuffle(order, n_active, chunk, seed, visits)
+    begin_sweep(order, n_active, chunk, seed, visits, report)
     last = w.shape[0] - 1
-    highest, lowest, total, gain, kept = -np.inf, np.inf, 0.0, 0.0, 0
     for i in range(n_active):
         j = visits[i]
         begin, end = indptr[j], indptr[j + 1]
         F = b0 + s * w[last] + dot_csr(indices, data, w, begin, end)
-        a = alpha[j]
-        m = 1.0 - y[j] * F
-        g = delta[j] * a - m
-        if is_settled(g, a, upper[j], thresholds):
-            continue
-        order[kept] = j
-        kept += 1
-        projected = project(g, a, upper[j])
-        highest, lowest = max(highest, projected), min(lowest, projected)
-        total += residual(m, a, upper[j], delta[j])
-        if projected != 0.0:
-            new = min(max(a - g / square[j], 0.0), upper[j])
-            gain -= (new - a) * (g + 0.5 * square[j] * (new - a))
-            step = boost * (new - a) * y[j]
-            alpha[j] = new
+        step = boost * visit(j, F, y, target, upper, delta, square, alpha, thresholds, order, report)
+        if step != 0.0:
             for k in range(begin, end):
                 w[indices[k]] += step * data[k]
             w[last] += step * s
-    report[HIGHEST], report[LOWEST], report[RESIDUAL], report[N_ACTIVE], report[GAIN] = (
-        highest,
-        lowest,
-        total,
-        kept,
-        gain,
-    )
 
 
 @loop
 def sweep_dense(
-    X, y, upper, delta, square, alpha, w, s, b0, boost, order, n_active, thresholds, chunk, seed, visits, report
-):
+    X, y, target, upper, delta, square, alpha, w, s, b0, boost,
+    order, n_active, thresholds, chunk, seed, visits, report,
+):  # fmt: skip
     """The same for the rows of a dense matrix."""
-    shuffle(order, n_active, chunk, seed, visits)
+    begin_sweep(order, n_active, chunk, seed, visits, report)
     last = w.shape[0] - 1
-    highest, lowest, total, gain, kept = -np.inf, np.inf, 0.0, 0.0, 0
     for i in range(n_active):
         j = visits[i]
         F = b0 + s * w[last]
         for k in range(last):
             F += w[k] * X[j, k]
-        a = alpha[j]
-        m = 1.0 - y[j] * F
-        g = delta[j] * a - m
-        if is_settled(g, a, upper[j], thresholds):
-            continue
-        order[kept] = j
-        kept += 1
-        projected = project(g, a, upper[j])
-        highest, lowest = max(highest, projected), min(lowest, projected)
-        total += residual(m, a, upper[j], delta[j])
-        if projected != 0.0:
-            new = min(max(a - g / square[j], 0.0), upper[j])
-            gain -= (new - a) * (g + 0.5 * square[j] * (new - a))
-            step = boost * (new - a) * y[j]
-            alpha[j] = new
+        step = boost * visit(j, F, y, target, upper, delta, square, alpha, thresholds, order, report)
+        if step != 0.0:
             for k in range(last):
                 w[k] += step * X[j, k]
             w[last] += step * s
-    report[HIGHEST], report[LOWEST], report[RESIDUAL], report[N_ACTIVE], report[GAIN] = (
-        highest,
-        lowest,
-        total,
-        kept,
-        gain,
-    )

@@ -1,6 +1,6 @@
 """The passes of the proximal Newton method over samples and their rows, compiled.
 
-With θ = α/c, the signed score z_j = y_j F_j and base_j = θ⁰_j + σ(1 − z_j), the multipliers are θ_j = clip(base_j, 0, top).
+With θ = α/c, the signed score z_j = y_j F_j and base_j = θ⁰_j + σ(r_j − z_j), the multipliers are θ_j = clip(base_j, 0, top).
 A sample with 0 < base < top is *bent*: it adds c_j x_j x_jᵀ to the Hessian.
 """
 
@@ -12,7 +12,7 @@ N_MOVED, N_TURNED, N_BENT, RESIDUAL, LOSS, N_FIELDS = 0, 1, 2, 3, 4, 5
 
 
 @loop
-def respond(centre, sigma, z, cost, top, keep, begin, end, base, theta, bent, moved, change, turned, report):
+def respond(centre, sigma, z, target, cost, top, keep, begin, end, base, theta, bent, moved, change, turned, report):
     """Set base, θ and `bent` of samples begin … end − 1 for their scores z.
 
     With `keep`, bent samples stay bent and their θ may leave the box: the linear model of the round before, carried on. Lists the
@@ -21,7 +21,7 @@ def respond(centre, sigma, z, cost, top, keep, begin, end, base, theta, bent, mo
     """
     n_moved, n_turned, n_bent, residual, loss = 0, 0, 0, 0.0, 0.0
     for j in range(begin, end):
-        m = 1.0 - z[j]
+        m = target[j] - z[j]
         at = centre[j] + sigma * m
         base[j] = at
         stays = keep and bent[j]

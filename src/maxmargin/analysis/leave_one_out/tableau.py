@@ -183,8 +183,9 @@ def _inverse(K: Floats) -> Floats:
 
 def _bordered(P: Floats) -> Floats:
     """The inverse of [[K, 1], [1ᵀ, 0]] from P = K⁻¹."""
-    p = P.sum(axis=1)
-    total = float(p.sum())
+    with np.errstate(over="ignore", invalid="ignore"):  # of a matrix that is singular to rounding
+        p = P.sum(axis=1)
+        total = float(p.sum())
     out = np.empty((len(P) + 1, len(P) + 1))
     out[:-1, :-1] = P - np.outer(p / total, p)
     out[-1, :-1] = out[:-1, -1] = p / total

@@ -162,8 +162,8 @@ class Sweep(Command):
             memory.boost = self.boost
         report, buffer = np.zeros(len(FIELDS)), memory.scratch.array("visits", len(order), np.int64)
         (sweep_csr if rows.is_sparse else sweep_dense)(
-            *rows.arrays, site.y, memory.upper, memory.delta, memory.square, memory.alpha, w, self.constant, self.b0,
-            self.boost, order, len(order), visits.thresholds, visits.chunk, visits.seed, buffer, report,
+            *rows.arrays, site.y, np.ones(len(site.y)), memory.upper, memory.delta, memory.square, memory.alpha, w,
+            self.constant, self.b0, self.boost, order, len(order), visits.thresholds, visits.chunk, visits.seed, buffer, report,
         )  # fmt: skip
         visits.learn(order[: int(report[N_ACTIVE])], report)
         return float(report[RESIDUAL])

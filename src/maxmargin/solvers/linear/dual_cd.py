@@ -1,10 +1,10 @@
 """Dual coordinate descent for linear SVMs.
 
-    min_β  ½‖Xᵀβ‖² − tᵀβ    s.t.  lo ≤ β ≤ hi,   and Σβ = 0 where the bias is free
+    min_β  ½‖Xᵀβ‖² − tᵀβ    s.t.  lo ≤ β ≤ hi,   and Σβ = τ where the bias is free
 
 Algorithm 1 of Hsieh et al. (ICML 2008) with their shrinking rule; chunks of neighbouring samples come in a random order, the
 samples of a chunk as they lie in memory. A free bias is handled by the method of multipliers: a constant feature s and an offset
-b₀, moved by b₀ ← b₀ + s²Σβ after each sweep, so that Σβ = 0 in the limit.
+b₀, moved by b₀ ← b₀ + s²(Σβ − τ) after each sweep, so that Σβ = τ in the limit.
 
 Where sweeps only polish, the samples strictly inside their box are moved together now and then (see `face`). Twins of both
 classes and their like are what sweeps crawl along: each moves the pair by 1/‖x‖² at most, and it has to go as far as C. How many
@@ -14,7 +14,7 @@ sweeps are still to come is reported, so that another solver can go on where tha
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -109,6 +109,7 @@ class _Active:
 class _State:
     problem: Problem
     rows: Rows
+    target: Floats
     upper: Floats
     delta: Floats
     square: Floats
@@ -127,7 +128,6 @@ class _State:
     face_cost: float = 40.0
     seconds: float = 0.0  # of all sweeps
     face_pause: int = FACE_PAUSE
-    caution: float = CLAIM
 
 
 @dataclass(frozen=True)
@@ -156,6 +156,7 @@ class DualCD(Solver):
 
     seed: int = 0
     n_threads: int = 1
+    takes_targets: ClassVar[bool] = True
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
@@ -167,6 +168,8 @@ class DualCD(Solver):
             )
         if problem.is_hard:
             return "DualCD needs finite costs. Use ConstraintGeneration() for the hard margin."
+        if problem.groups is not None:
+            return "DualCD has one bias, got groups of samples. Use InteriorPoint()."
         return None
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
@@ -187,9 +190,12 @@ class DualCD(Solver):
             beta = make_feasible(problem, warm.beta)
             alpha, b0 = beta * problem.y, warm.b if problem.bias.is_free else 0.0
             w[:-1], w[-1] = problem.combine(beta), s * beta.sum()
+        w[-1] -= s * problem.total
+        target = np.ones(problem.n) if problem.target is None else problem.target
         state = _State(
             problem,
             rows,
+            target,
             upper,
             delta,
             square,
@@ -198,7 +204,7 @@ class DualCD(Solver):
             s,
             _Active.of(on, self.seed),
             min(max(1, CHUNK_VALUES * len(on) // max(rows.n_values, 1)), CHUNK_ROWS),
-            Face(rows, problem.y, upper, delta, square, s),
+            Face(rows, problem.y, target, upper, delta, square, s),
             b0,
         )
         state.dual = _dual_value(state)
@@ -221,16 +227,16 @@ class DualCD(Solver):
             state.missing.append(missing)
             if self._face_pays(state, tol, clock):
                 self._face_step(state, lambda: clock.spent() is not None)
-        gap = state.caution * missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
+        gap = CLAIM * missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
         state.active.learn()
         if (gap <= tol and not was_full) or state.active.count == 0 or state.sweeps % FULL_EVERY == 0:
             state.active.unshrink()
-        # Σβ = 0 holds only in the limit: until then the value is no dual value where the bias is free
+        # Σβ = τ holds only in the limit: until then the value is no dual value where the bias is free
         dual = -np.inf if state.problem.bias.is_free else state.dual
         to_come = 0.0 if state.sweeps < FIRST_FACE else _sweeps_to_come(state, tol, state.sweeps // 2)
         if state.rows.n_values <= SMALL and state.sweeps >= state.next_claim:
             state.next_claim *= 2
-            gap, was_full = tol, True  # `finish` may find the last digits already
+            gap, was_full = 0.0, True  # asks for the check: `finish` may find the last digits already
         report = Progress if was_full else partial(Progress.without_claim, tol=tol)
         return report(gap, dual=dual, to_come=to_come)
 
@@ -254,14 +260,9 @@ class DualCD(Solver):
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The present α as a candidate; w as it was kept, so that nothing is summed again."""
-        b = state.s * float(state.w[-1])
+        b = state.s * float(state.w[-1])  # where it is penalised
         candidate = to_candidate(state.problem, state.alpha * state.problem.y, state.w[:-1].copy(), b)
         return refine(state.problem, candidate) if state.rows.n_values <= SMALL else candidate
-
-    def heed(self, state: _State, scores: Floats) -> None:
-        """Be more careful before the next claim."""
-        state.caution = min(2.0 * state.caution, 1e3)
-        state.active.unshrink()
 
 
 def _sweep(state: _State) -> None:
@@ -271,6 +272,7 @@ def _sweep(state: _State) -> None:
     (sweep_csr if state.rows.is_sparse else sweep_dense)(
         *state.rows.arrays,
         state.problem.y,
+        state.target,
         state.upper,
         state.delta,
         state.square,
@@ -296,5 +298,5 @@ def _sweeps_to_come(state: _State, tol: float, pace: int) -> float:
 
 def _dual_value(state: _State) -> float:
     """D of the present α with its offset b₀."""
-    gain = state.alpha @ (1.0 - state.problem.y * state.b0) - 0.5 * (state.delta * state.alpha) @ state.alpha
-    return float(gain - 0.5 * (state.w @ state.w))
+    gain = state.alpha @ (state.target - state.problem.y * state.b0) - 0.5 * (state.delta * state.alpha) @ state.alpha
+    return float(gain + state.problem.total * state.b0 - 0.5 * (state.w @ state.w))

@@ -41,10 +41,12 @@ class FaceStep(NamedTuple):
 
 
 class Face:
-    """The free samples of  min_α ½‖Σ α_j y_j x̃_j‖² + ½Σ δ_j α_j² − Σ (1 − y_j b₀) α_j,  0 ≤ α ≤ u."""
+    """The free samples of  min_α ½‖Σ α_j y_j x̃_j‖² + ½Σ δ_j α_j² − Σ (r_j − y_j b₀) α_j,  0 ≤ α ≤ u."""
 
-    def __init__(self, rows: Rows, y: Floats, upper: Floats, delta: Floats, square: Floats, constant: float) -> None:
-        self.rows, self.y, self.upper, self.delta, self.square = rows, y, upper, delta, square
+    def __init__(
+        self, rows: Rows, y: Floats, target: Floats, upper: Floats, delta: Floats, square: Floats, constant: float
+    ) -> None:
+        self.rows, self.y, self.target, self.upper, self.delta, self.square = rows, y, target, upper, delta, square
         self.constant = constant
         self._samples: Indices = np.empty(0, dtype=np.intp)
         self._has: Any = np.zeros(len(y), dtype=np.bool_)
@@ -58,7 +60,7 @@ class Face:
         A = self._gathered(is_free)
         at = self._samples
         free, start, delta, upper = is_free[at], alpha[at], self.delta[at], self.upper[at]
-        descent = np.where(free, 1.0 - self.y[at] * b0 - A.scores(w) - delta * start, 0.0)
+        descent = np.where(free, self.target[at] - self.y[at] * b0 - A.scores(w) - delta * start, 0.0)
 
         def times(v: Floats) -> Floats:
             return np.where(free, A.scores(A.combine(v)) + delta * v, 0.0)

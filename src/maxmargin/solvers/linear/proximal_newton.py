@@ -6,7 +6,7 @@ One outer round moves the dual point α = cθ by a proximal step,
 
 which is the same as a *smooth* problem in the weights w̃ = (w, b):
 
-    min_w̃ ½w̃ᵀΛw̃ + Σ c_j ℓ_σ(z_j),    θ_j = −ℓ_σ'(z_j) = clip(θ⁰_j + σ(1 − z_j), 0, 1),    z_j = y_j F_j
+    min_w̃ ½w̃ᵀΛw̃ + τb + Σ c_j ℓ_σ(z_j),    θ_j = −ℓ_σ'(z_j) = clip(θ⁰_j + σ(r_j − z_j), 0, 1),    z_j = y_j F_j
 
 (Λ the identity with a zero for a free bias). Newton's matrix is  Λ + σ Σ_bent c_j x̃_j x̃_jᵀ  over the *bent* samples, those with
 0 < θ < 1: few, and fewer from round to round. With few features it is kept up to date by the samples that turn bent or straight,
@@ -21,7 +21,7 @@ one, so that the whole is a matter of few steps.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -92,7 +92,6 @@ class _State:
     stage: _Stage
     smooth: Smoothed
     inner: int = 0  # steps of this round
-    caution: float = 1.0
     best: tuple[Floats, Floats] | None = None  # (w, θ) of the whole problem
     best_gap: float = np.inf
     gaps: list[float] = field(default_factory=list)  # the best after each step on the whole problem
@@ -124,6 +123,7 @@ class ProximalNewton(Solver):
 
     seed: int = 0
     n_threads: int = 1
+    takes_targets: ClassVar[bool] = True
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
@@ -133,6 +133,8 @@ class ProximalNewton(Solver):
             return f"ProximalNewton solves the hinge and the squared hinge with L2, got {problem.loss!r}, {problem.penalty!r}."
         if problem.is_hard:
             return "ProximalNewton needs finite costs. Use ConstraintGeneration() for the hard margin."
+        if problem.groups is not None:
+            return "ProximalNewton has one bias, got groups of samples. Use InteriorPoint()."
         return None
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
@@ -144,7 +146,7 @@ class ProximalNewton(Solver):
             w[:d], w[d] = warm.w, warm.b / (problem.bias.scale or 1.0)
             alpha = warm.beta * problem.y
             theta = np.clip(np.divide(alpha, problem.cost, out=np.zeros(n), where=problem.cost > 0), 0.0, 1.0)
-            whole = Part(rows, problem.y, problem.cost)
+            whole = Part(rows, problem.y, problem.cost, problem.target, problem.total)
             smooth = Smoothed.over(problem.loss, problem.bias, whole, w, NEXT_SIGMA * _level(theta), theta)
             return _State(problem, rows, [], _Stage(None, 1.0), smooth)
         if problem.bias.is_free:
@@ -158,12 +160,14 @@ class ProximalNewton(Solver):
     def _part(self, problem: Problem, rows: Rows, stage: _Stage) -> Part:
         """The samples of a stage: from each class as many of its samples as its size asks for, and with their costs raised."""
         if stage.n_samples is None:
-            return Part(rows, problem.y, stage.share * problem.cost)
+            return Part(rows, problem.y, stage.share * problem.cost, problem.target, problem.total)
         rng = np.random.default_rng(self.seed)
         on = problem.present
         chosen, raised = [], []
         for label in (-1.0, 1.0):
             members = on[problem.y[on] == label]
+            if not len(members):
+                continue
             size = min(len(members), max(1, stage.n_samples // 4, stage.n_samples * len(members) // len(on)))
             chosen.append(rng.permutation(members)[:size])
             raised.append(np.full(size, len(members) / size))
@@ -171,7 +175,9 @@ class ProximalNewton(Solver):
         order = np.argsort(samples)
         samples, factor = samples[order], factor[order]
         cost = stage.share * factor * problem.cost[samples]
-        return Part(Rows.of_matrix(rows.take(samples), self.n_threads), problem.y[samples], cost)
+        target = None if problem.target is None else problem.target[samples]
+        some = Rows.of_matrix(rows.take(samples), self.n_threads)
+        return Part(some, problem.y[samples], cost, target, problem.total)
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """One Newton step, or the passage to the next stage."""
@@ -186,7 +192,7 @@ class ProximalNewton(Solver):
         to_come = rounds_to_come(state.gaps, max(tol, FINEST), max(len(state.gaps) // 2, LONGEST))
         if state.rows.n_values <= SMALL and gap > SMALL_GAP:  # steps cost nothing there
             return Progress.without_claim(gap, tol, to_come=to_come)
-        return Progress(state.caution * gap, to_come=to_come)
+        return Progress(gap, to_come=to_come)
 
     def _advance(self, state: _State, is_over: Callable[[], bool]) -> None:
         smooth = state.smooth
@@ -228,10 +234,6 @@ class ProximalNewton(Solver):
         candidate = to_candidate(problem, problem.y * problem.cost * theta, w[:-1], b)
         return refine(problem, candidate) if state.rows.n_values <= SMALL else candidate
 
-    def heed(self, state: _State, scores: Floats) -> None:
-        """Be more careful before the next claim."""
-        state.caution = min(2.0 * state.caution, 1e6)
-
 
 def _keep_the_best(state: _State) -> None:
     gap = state.smooth.gap
@@ -243,7 +245,8 @@ def _keep_the_best(state: _State) -> None:
 def _plan(problem: Problem, rows: Rows) -> list[_Stage]:
     """Small parts before large ones, and on the smallest the cost in steps."""
     on = problem.present
-    shares = cost_shares(float(problem.cost[on].mean()) * (float(problem.squares[on].mean()) + problem.bias.scale**2))
+    typical = float(problem.cost[on].mean()) * (float(problem.squares[on].mean()) + problem.bias.scale**2)
+    shares = cost_shares(typical) if problem.total == 0.0 else [1.0]  # with less cost β may not sum up to the total
     sizes: list[int | None] = []
     size = min(max(len(on) // FIRST_PART, FEWEST_SAMPLES), MOST_SAMPLES)
     size = max(size, PER_FEATURE * rows.shape[1])

@@ -2,7 +2,7 @@
 
 In its notation,
 
-    min_w̃ ½w̃ᵀΛw̃ + Σ c_j ℓ_σ(z_j),    θ_j = −ℓ_σ'(z_j) = clip(θ⁰_j + σ(1 − z_j), 0, 1),    z_j = y_j F_j
+    min_w̃ ½w̃ᵀΛw̃ + τb + Σ c_j ℓ_σ(z_j),    θ_j = −ℓ_σ'(z_j) = clip(θ⁰_j + σ(r_j − z_j), 0, 1),    z_j = y_j F_j
 """
 
 from collections.abc import Callable
@@ -26,11 +26,13 @@ SMOOTH_SIGMA = 2.0
 
 
 class Part(NamedTuple):
-    """Some samples: their rows, labels and costs."""
+    """Some samples: their rows, labels, costs and targets (None: all 1); and τ, which their β are to sum up to."""
 
     rows: Rows
     y: Floats
     cost: Floats
+    target: Floats | None = None
+    total: float = 0.0
 
 
 @dataclass
@@ -40,6 +42,8 @@ class Smoothed:
     rows: Rows
     y: Floats
     cost: Floats
+    target: Floats
+    total: float
     top: float  # the upper bound of θ
     constant: float  # the constant feature that the bias is the weight of; 0: none
     ridge: Floats  # Λ
@@ -76,6 +80,8 @@ class Smoothed:
             part.rows,
             part.y,
             part.cost,
+            np.ones(n) if part.target is None else part.target,
+            part.total,
             top=1.0 if is_hinge else np.inf,
             constant=constant,
             ridge=ridge,
@@ -102,7 +108,7 @@ class Smoothed:
         def half(begin: int, end: int) -> Floats:
             report = np.zeros(loops.N_FIELDS)
             loops.respond(
-                self.centre, self.sigma, self.z, self.cost, self.top, keep, begin, end,
+                self.centre, self.sigma, self.z, self.target, self.cost, self.top, keep, begin, end,
                 self.base, self.theta, self.bent, moved, change, turned, report,
             )  # fmt: skip
             n_moved, n_turned, which = int(report[loops.N_MOVED]), int(report[loops.N_TURNED]), int(begin > 0)
@@ -149,17 +155,19 @@ class Smoothed:
 
     @property
     def gradient(self) -> Floats:
-        """Λw̃ − Σ c_j θ_j y_j x̃_j."""
-        return np.asarray(self.ridge * self.w - self.made[0] - self.made[1])
+        """Λw̃ − Σ c_j θ_j y_j x̃_j, and τ behind it."""
+        gradient = self.ridge * self.w - self.made[0] - self.made[1]
+        gradient[-1] += self.total
+        return np.asarray(gradient)
 
     @property
     def primal(self) -> float:
         """P(w, b)."""
-        return 0.5 * float((self.ridge * self.w) @ self.w) + self.loss
+        return 0.5 * float((self.ridge * self.w) @ self.w) + self.loss + self.total * float(self.w[-1])
 
     @property
     def apart(self) -> float:
-        """What keeps θ from being a dual point of w: ½‖w − w(cθ)‖², and the imbalance Σβ where the bias is free."""
+        """What keeps θ from being a dual point of w: ½‖w − w(cθ)‖², and the imbalance Σβ − τ where the bias is free."""
         g = self.gradient
         imbalance = abs(float(g[-1])) if self.ridge[-1] == 0.0 else 0.0
         return 0.5 * float((self.ridge * g) @ g) + imbalance
@@ -167,7 +175,8 @@ class Smoothed:
     @property
     def gap(self) -> float:
         """The relative gap of w and θ."""
-        return (self.residual + self.apart) / max(self.primal, np.finfo(float).tiny)
+        gap, primal = self.residual + self.apart, self.primal
+        return gap / max(abs(primal), abs(primal - gap), np.finfo(float).tiny)
 
     def newton_step(self, is_over: Callable[[], bool]) -> bool:
         """Move w to the best point along Newton's direction; False where there is none."""
@@ -183,6 +192,7 @@ class Smoothed:
     def _search(self, direction: Floats, dz: Floats) -> float:
         """The step t ∈ (0, 1] that makes the slope small (regula falsi); 0 where the direction does not lead down."""
         flat, bend = float((self.ridge * self.w) @ direction), float((self.ridge * direction) @ direction)
+        flat += self.total * float(direction[-1])
 
         def slope(t: float) -> float:
             return flat + t * bend - self.fall(dz, t)
