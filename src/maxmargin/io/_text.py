@@ -3,14 +3,14 @@
 import math
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import ModelFileError
-from maxmargin.io._model.fields import Array
+from maxmargin.io._model.archive import Array
 
 LONGEST_LINE = 64 << 20
 LARGEST_INDEX = 2**31 - 1
@@ -24,81 +24,80 @@ WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
 
 
 class Lines:
-    """The lines of a text file, one after the other; `part` names the present one in errors."""
+    """The lines of a text file, one after the other, without what follows the mark of a comment."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self.number = file, 0
+    def __init__(self, file: IO[bytes], comment: bytes = b"\n") -> None:
+        self._file, self._comment, self._number = file, comment, 0
 
-    def next(self, what: str) -> bytes:
-        """The next line, without its end; `what` should be there."""
+    def next(self, part: str) -> bytes:
+        """The next line, stripped; `part` should be there."""
         line = self._file.readline(LONGEST_LINE + 1)
-        self.number += 1
+        self._number += 1
         if not line:
-            raise ModelFileError(f"The model file ends at line {self.number}, before {what}: it is truncated.", what)
+            raise ModelFileError(f"The model file ends at line {self._number}, before {part}: it is truncated.", part)
         if len(line) > LONGEST_LINE:
-            raise ModelFileError(f"Line {self.number} of the model file is longer than {LONGEST_LINE} bytes.", what)
-        return line.rstrip(b"\r\n")
+            raise self.wrong(part, f"it is longer than {LONGEST_LINE} bytes")
+        return line.partition(self._comment)[0].strip()
 
-    def rest(self) -> Iterator[bytes]:
-        """The lines that are left."""
-        while line := self._file.readline(LONGEST_LINE + 1):
-            self.number += 1
-            yield line.rstrip(b"\r\n")
+    def end(self, part: str, count: int) -> None:
+        """Nothing but empty lines may follow."""
+        while line := self._file.readline(LONGEST_LINE):
+            self._number += 1
+            if line.partition(self._comment)[0].strip():
+                raise self.wrong(part, f"more lines than the {count} that were counted")
 
     def wrong(self, part: str, what: str) -> ModelFileError:
         """The error of something in the present line."""
-        return ModelFileError(f"The model file is damaged at {part!r}, line {self.number}: {what}.", part)
+        return ModelFileError(f"The model file is damaged at {part!r}, line {self._number}: {what}.", part)
 
     def number_of(self, part: str, token: bytes) -> float:
         """A finite number."""
         if not NUMBER.fullmatch(token) or not math.isfinite(value := float(token)):
-            raise self.wrong(part, f"{shown(token)} is no finite number")
+            raise self.wrong(part, f"{shown(token)} is not a finite number")
         return value
 
-    def whole_of(self, part: str, token: bytes, low: int = 0, high: int = LARGEST_INDEX) -> int:
-        """A whole number between two others."""
-        if not WHOLE.fullmatch(token) or not low <= (value := int(token)) <= high:
-            raise self.wrong(part, f"{shown(token)} is no whole number from {low} to {high}")
+    def whole_of(self, part: str, token: bytes, low: int = 0) -> int:
+        """A whole number from `low` on that fits into 32 bits."""
+        if not WHOLE.fullmatch(token) or not low <= (value := int(token)) <= LARGEST_INDEX:
+            raise self.wrong(part, f"{shown(token)} is not a whole number from {low} to {LARGEST_INDEX}")
         return value
 
 
-class SparseRows:
-    """Rows of ``index:value`` entries, collected one by one."""
+def read_support_vectors(
+    lines: Lines, part: str, shape: tuple[int, int], n_features: int | None, is_precomputed: bool = False
+) -> tuple[Array, Any]:
+    """(coefficients, rows) of lines ``coefficient … index:value …``, as many lines and coefficients as `shape` says.
 
-    def __init__(self, lines: Lines, part: str) -> None:
-        self._lines, self._part = lines, part
-        self._values, self._indices, self._ends = array("d"), array("q"), array("q", [0])
-
-    def add(self, tokens: Sequence[bytes], first: int = 1) -> None:
-        """One row; indices rise from `first` on."""
-        last = first - 1
-        for token in tokens:
+    Rows are dense if many of their entries are there. With a precomputed kernel ``0:number`` names a training sample, and the
+    row has a 1 there.
+    """
+    coefficients, values, indices, ends = array("d"), array("d"), array("q"), array("q", [0])
+    for _ in range(shape[0]):
+        tokens = lines.next(part).split()
+        if len(tokens) < shape[1]:
+            raise lines.wrong(part, f"{shape[1]} coefficients are wanted")
+        coefficients.extend(lines.number_of(part, token) for token in tokens[: shape[1]])
+        entries, last = tokens[shape[1] :], 0
+        if is_precomputed:
+            if len(entries) != 1 or not entries[0].startswith(b"0:"):
+                raise lines.wrong(part, "0:number is wanted, the number of a training sample")
+            entries = [entries[0].removeprefix(b"0:") + b":1"]
+        for token in entries:
             index, colon, value = token.partition(b":")
             if not colon:
-                raise self._lines.wrong(self._part, f"{shown(token)} where index:value is wanted")
-            number = self._lines.whole_of(self._part, index, first)
+                raise lines.wrong(part, f"{shown(token)} where index:value is wanted")
+            number = lines.whole_of(part, index, 1)
             if number <= last:
-                raise self._lines.wrong(self._part, f"index {number} follows {last}; indices must rise")
+                raise lines.wrong(part, f"index {number} follows {last}; indices must rise")
             last = number
-            self._indices.append(number - first)
-            self._values.append(self._lines.number_of(self._part, value))
-        self._ends.append(len(self._values))
-
-    @property
-    def n_rows(self) -> int:
-        """So far."""
-        return len(self._ends) - 1
-
-    def matrix(self, n_features: int | None) -> Any:
-        """All rows, dense if most of their entries are there."""
-        indices = np.frombuffer(self._indices, dtype=np.int64) if self._indices else np.empty(0, dtype=np.int64)
-        needed = int(indices.max(initial=0)) + 1
-        d = feature_count(needed, len(indices), n_features, lambda what: ModelFileError(what, self._part))
-        values: Array = np.array(self._values, dtype=np.float64)
-        X = sp.csr_array(
-            (values, indices.astype(np.int32), np.array(self._ends, dtype=np.int32)), shape=(self.n_rows, d)
-        )
-        return X.toarray() if len(values) >= DENSE * self.n_rows * d else X
+            indices.append(number - 1)
+            values.append(lines.number_of(part, value))
+        ends.append(len(values))
+    lines.end(part, shape[0])
+    d = feature_count(max(indices, default=0) + 1, len(indices), n_features, lambda what: ModelFileError(what, part))
+    X = sp.csr_array((np.array(values), np.array(indices, dtype="i4"), np.array(ends, dtype="i4")), shape=(shape[0], d))
+    table = np.array(coefficients).reshape(shape).T.copy()
+    return table, X.toarray() if len(values) >= DENSE * shape[0] * d else X
 
 
 def feature_count(needed: int, n_entries: int, n_features: int | None, error: Callable[[str], Exception]) -> int:

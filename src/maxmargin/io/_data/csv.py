@@ -18,7 +18,7 @@ import numpy as np
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.io._data.table import Table, tidy_labels
-from maxmargin.io._model.fields import Array
+from maxmargin.io._model.archive import Array
 from maxmargin.io._text import LONGEST_LINE
 
 MISSING = ("", "na", "nan", "n/a", "null", "none", "?")

@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.io._data.table import Ready, tidy_labels
-from maxmargin.io._model.fields import Array
+from maxmargin.io._model.archive import Array
 
 
 def read_npz(file: IO[bytes], target: str | int | None, max_bytes: int, n_features: int | None = None) -> Ready:

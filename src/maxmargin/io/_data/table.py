@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.io._model.fields import Array
+from maxmargin.io._model.archive import Array
 
 
 @dataclass(frozen=True)

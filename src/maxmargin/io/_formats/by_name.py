@@ -7,8 +7,7 @@ from typing import IO, Any
 
 from maxmargin.errors import InvalidInputError, ModelFileError
 from maxmargin.io._atomic import replacing
-from maxmargin.io._formats.libsvm_read import read_libsvm
-from maxmargin.io._formats.libsvm_write import write_libsvm
+from maxmargin.io._formats.libsvm import read_libsvm, write_libsvm
 from maxmargin.io._formats.machine import Machine, machine_of
 from maxmargin.io._formats.onnx import write_onnx
 from maxmargin.io._formats.svmlight_model import FIRST, read_svmlight_model, write_svmlight_model
@@ -81,7 +80,7 @@ def _read(file: IO[bytes], size: int, n_features: int | None) -> Any:
     start = file.read(32)
     file.seek(0)
     if start.startswith(b"PK"):
-        model = read_model(file, size)
+        model = read_model(file)
         if n_features not in (None, model.n_features_in_):
             raise ModelFileError(f"The model has {model.n_features_in_} features, not {n_features}.", "n_features")
         return model

@@ -11,7 +11,7 @@ import numpy as np
 
 from maxmargin.errors import MissingExtraError, NotSupportedError
 from maxmargin.io._formats.machine import Machine
-from maxmargin.io._model.fields import Array
+from maxmargin.io._model.archive import Array
 from maxmargin.io._model.values import encode_kernel
 from maxmargin.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 

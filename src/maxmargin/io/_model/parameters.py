@@ -1,4 +1,4 @@
-"""What each parameter of an estimator may be: checked when a model is saved, and again when it is loaded."""
+"""What each parameter of an estimator may be: checked when a model is loaded, and on the command line."""
 
 import math
 from collections.abc import Callable
@@ -7,91 +7,69 @@ from typing import Any
 from maxmargin.core import Regularization
 from maxmargin.errors import InvalidInputError, ModelFileError
 from maxmargin.estimators.ramp_loss import EXACT
-from maxmargin.io._model.values import decode, encode
+from maxmargin.io._model.archive import damaged
+from maxmargin.io._model.values import decode
 from maxmargin.kernels import Kernel
 from maxmargin.kernels.names import NAMES
 from maxmargin.solvers import SOLVERS, Auto, Solver
 
 Check = tuple[str, Callable[[Any], bool]]
+"""What is wanted, in words; whether a value is that."""
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
 
 
-def _is_whole(value: Any) -> bool:
-    return type(value) is int and abs(value) < 2**63
+def _whole(words: str, low: float) -> Check:
+    return words, lambda value: type(value) is int and low <= value < 2**63
 
 
 def _among(*choices: Any) -> Check:
-    words = ", ".join(map(repr, choices))
-    return f"one of {words}", lambda value: any(type(value) is type(c) and value == c for c in choices)
+    words = f"{'one of ' * (len(choices) > 1)}{', '.join(map(repr, choices))}"
+    return words, lambda value: any(type(value) is type(c) and value == c for c in choices)
 
 
-def _or_none(check: Check) -> Check:
-    return f"{check[0]} or None", lambda value: value is None or check[1](value)
+def _instance(words: str, kind: Any) -> Check:
+    return words, lambda value: isinstance(value, kind)
 
 
-def _or_word(check: Check, *words: str) -> Check:
-    known = ", ".join(map(repr, words))
-    return f"{check[0]}, or {known}", lambda value: value in words if isinstance(value, str) else check[1](value)
+def _or(*checks: Check) -> Check:
+    return " or ".join(words for words, _ in checks), lambda value: any(is_right(value) for _, is_right in checks)
 
 
+NONE = _among(None)
 FLAG: Check = ("true or false", lambda value: isinstance(value, bool))
 NUMBER: Check = ("a finite number", lambda value: _is_number(value) and math.isfinite(value))
 POSITIVE: Check = ("a number > 0", lambda value: _is_number(value) and value > 0)
 NOT_NEGATIVE: Check = ("a finite number ≥ 0", lambda value: _is_number(value) and 0 <= value < math.inf)
-ROUNDS: Check = ("a whole number ≥ −1", lambda value: _is_whole(value) and value >= -1)
-COUNT: Check = ("a whole number ≥ 0", lambda value: _is_whole(value) and value >= 0)
-WHOLE: Check = ("a whole number", _is_whole)
+COUNT = _whole("a whole number ≥ 0", 0)
 
 PARAMETERS: dict[str, Check] = {
-    "C": (
-        "a number > 0, a Regularization or None",
-        lambda value: value is None or isinstance(value, Regularization) or POSITIVE[1](value),
-    ),
+    **dict.fromkeys(("break_ties", "fit_intercept", "project", "shrinking", "shuffle", "verbose", "warm_start"), FLAG),
+    **dict.fromkeys(("batch_size", "degree", "n_starts"), COUNT),
+    "C": _or(POSITIVE, _instance("a Regularization", Regularization), NONE),
     "average": _among("tail", True, False),
-    "batch_size": COUNT,
-    "break_ties": FLAG,
-    "cache_size": _or_word(POSITIVE, "auto"),
-    "class_weight": (
-        "weights of the classes, 'balanced' or None",
-        lambda value: value is None or value == "balanced" or isinstance(value, dict),
-    ),
+    "cache_size": _or(POSITIVE, _among("auto")),
+    "class_weight": _or(_instance("weights of the classes", dict), _among("balanced"), NONE),
     "coef0": NUMBER,
     "decision_function_shape": _among("ovr", "ovo"),
-    "degree": COUNT,
     "eta": POSITIVE,
-    "fit_intercept": FLAG,
-    "gamma": _or_word(NOT_NEGATIVE, "scale", "auto"),
-    "intercept_scaling": _or_none(POSITIVE),
-    "kernel": (
-        f"one of {', '.join(map(repr, NAMES))}, or a kernel",
-        lambda value: value in NAMES if isinstance(value, str) else isinstance(value, Kernel),
-    ),
+    "gamma": _or(NOT_NEGATIVE, _among("scale", "auto")),
+    "intercept_scaling": _or(POSITIVE, NONE),
+    "kernel": _or(_among(*NAMES), _instance("a kernel", Kernel)),
     "loss": _among("hinge", "squared_hinge", "ramp"),
-    "margin": _or_none(_or_word(POSITIVE, "compute")),
-    "max_iter": ROUNDS,
-    "max_seconds": _or_none(POSITIVE),
+    "margin": _or(POSITIVE, _among("compute"), NONE),
+    "max_iter": _whole("a whole number ≥ −1", -1),
+    "max_seconds": _or(POSITIVE, NONE),
     "method": _among("pegasos", "sgd"),
-    "n_epochs": _or_none(COUNT),
-    "n_jobs": _or_none(WHOLE),
-    "n_starts": COUNT,
+    "n_epochs": _or(COUNT, NONE),
+    "n_jobs": _or(_whole("a whole number", -(2**63)), NONE),
     "output": _among("last", "averaged", "voted"),
     "penalty": _among("l1", "l2"),
-    "project": FLAG,
-    "random_state": _or_none(COUNT),
-    "shrinking": FLAG,
-    "shuffle": FLAG,
-    "solver": (
-        f"one of {', '.join(map(repr, ('auto', EXACT, *SOLVERS)))}, or a solver",
-        lambda value: (
-            value in ("auto", EXACT, *SOLVERS) if isinstance(value, str) else isinstance(value, Solver | Auto)
-        ),
-    ),
-    "tol": _or_none(NOT_NEGATIVE),
-    "verbose": FLAG,
-    "warm_start": FLAG,
+    "random_state": _or(COUNT, NONE),
+    "solver": _or(_among("auto", EXACT, *SOLVERS), _instance("a solver", Solver | Auto)),
+    "tol": _or(NOT_NEGATIVE, NONE),
 }
 
 
@@ -102,25 +80,15 @@ def check_parameter(name: str, value: Any) -> None:
         raise InvalidInputError(f"{name}={value!r} where {wanted} is wanted.")
 
 
-def encode_parameters(estimator: Any) -> dict[str, Any]:
-    """All parameters as JSON; one that could not be loaded again is refused."""
-    encoded = {name: encode(name, value) for name, value in estimator.get_params(deep=False).items()}
-    for name, value in encoded.items():
-        check_parameter(name, decode(name, value))
-    return encoded
-
-
-def decode_parameters(kind: type[Any], encoded: Any) -> dict[str, Any]:
+def decode_parameters(kind: type[Any], encoded: dict[str, Any]) -> dict[str, Any]:
     """The parameters of an estimator of some kind; those that the file does not name keep their default."""
-    if not isinstance(encoded, dict):
-        raise ModelFileError("The model file is damaged at 'parameters': no JSON object.", "parameters")
-    known = set(kind().get_params(deep=False))
-    parameters = {}
+    known, parameters = kind().get_params(deep=False), {}
     for name, value in encoded.items():
         if name not in known:
             raise ModelFileError(f"The model file gives {kind.__name__} a parameter {name!r}, which it lacks.", name)
         parameters[name] = decode(name, value)
-        wanted, is_right = PARAMETERS[name]
-        if not is_right(parameters[name]):
-            raise ModelFileError(f"The model file is damaged at {name!r}: {value!r} where {wanted} is wanted.", name)
+        try:
+            check_parameter(name, parameters[name])
+        except InvalidInputError as error:
+            raise damaged(name, str(error)) from error
     return parameters

@@ -1,0 +1,173 @@
+"""LIBSVM's text models, in and out: C-SVC with any of its kernels, two classes or more.
+
+    F_ij(x) = Σ_s coef_s k(z_s, x) − ρ_ij > 0 votes for label i, else for label j, i < j in the order of the file's labels
+
+The classes of a model that is read keep the file's order (for two classes: second, first, so that F > 0 is `classes_[1]`),
+because it decides between classes with as many votes; they are written so, too, so that a decision of 0 gives the same label
+there as here. LIBSVM itself believes the counts of a file; here they are compared with each other and with the lines that are
+there (CVE-2020-28975). Linear models are written by their weights, one "support vector" with coefficient 1 a decision: that is
+what they decide by.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.errors import ModelFileError, NotSupportedError
+from maxmargin.estimators import SVC
+from maxmargin.io._formats.machine import Machine, svc_of
+from maxmargin.io._model.archive import Array
+from maxmargin.io._model.values import encode_kernel
+from maxmargin.io._text import Lines, read_support_vectors, shown
+from maxmargin.kernels import Precomputed
+
+KERNELS = {"linear": "linear", "polynomial": "poly", "rbf": "rbf", "sigmoid": "sigmoid", "precomputed": "precomputed"}
+PARAMETERS = {"poly": ("degree", "gamma", "coef0"), "rbf": ("gamma",), "sigmoid": ("gamma", "coef0")}
+KNOWN = {
+    *("svm_type", "kernel_type", "degree", "gamma", "coef0", "nr_class", "total_sv", "rho", "label", "probA", "probB"),
+    *("prob_density_marks", "nr_sv"),
+}
+SMALLEST_LABEL, LARGEST_LABEL = -(2**31), 2**31 - 1
+
+
+class _Header:
+    """The lines before the support vectors: a word and its values."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._values: dict[str, list[bytes]] = {}
+        while (tokens := lines.next("SV").split()) != [b"SV"]:
+            name = tokens[0].decode("ascii", "replace") if tokens else ""
+            if name not in KNOWN or name in self._values:
+                part = name if name in KNOWN else "header"
+                raise lines.wrong(part, f"{shown(name.encode())} has no meaning here, or appears twice")
+            self._values[name] = tokens[1:]
+
+    def has(self, name: str) -> bool:
+        return name in self._values
+
+    def tokens(self, name: str, count: int = 1) -> list[bytes]:
+        values = self._values.get(name, [])
+        if len(values) != count:
+            raise ModelFileError(
+                f"The LIBSVM model has {len(values)} values of {name!r} where {count} are wanted.", name
+            )
+        return values
+
+    def wholes(self, name: str, count: int = 1, low: int = 0) -> list[int]:
+        return [self._lines.whole_of(name, token, low) for token in self.tokens(name, count)]
+
+    def numbers(self, name: str, count: int = 1) -> list[float]:
+        return [self._lines.number_of(name, token) for token in self.tokens(name, count)]
+
+
+def read_libsvm(file: IO[bytes], n_features: int | None) -> SVC:
+    """The model as an SVC."""
+    lines = Lines(file)
+    header = _Header(lines)
+    kind, kernel = (shown(header.tokens(name)[0])[1:-1] for name in ("svm_type", "kernel_type"))
+    if kind != "c_svc":
+        raise NotSupportedError(f"The LIBSVM model is {kind!r}; of LIBSVM's machines only c_svc is an SVC.")
+    if kernel not in KERNELS:
+        raise ModelFileError(f"The LIBSVM model has kernel_type {kernel!r}, which LIBSVM lacks.", "kernel_type")
+    parameters: dict[str, Any] = {"kernel": KERNELS[kernel]}
+    for name in PARAMETERS.get(KERNELS[kernel], ()):
+        parameters[name] = (header.wholes(name) if name == "degree" else header.numbers(name))[0]
+    n_classes = header.wholes("nr_class", low=2)[0]
+    n_pairs = n_classes * (n_classes - 1) // 2
+    intercept = [0.0 - rho for rho in header.numbers("rho", n_pairs)]
+    labels = header.wholes("label", n_classes, SMALLEST_LABEL)
+    if len(set(labels)) != n_classes:
+        raise ModelFileError(f"The LIBSVM model names a label twice: {labels[:10]}.", "label")
+    for name in ("probA", "probB"):  # of another method of prediction; checked, not kept
+        if header.has(name):
+            header.numbers(name, n_pairs)
+    counts, total = header.wholes("nr_sv", n_classes), header.wholes("total_sv")[0]
+    if sum(counts) != total:
+        raise ModelFileError(f"The LIBSVM model counts {total} support vectors, and {sum(counts)} by class.", "nr_sv")
+    is_precomputed = kernel == "precomputed"
+    dual_coef, rows = read_support_vectors(lines, "SV", (total, n_classes - 1), n_features, is_precomputed)
+    if n_classes == 2:  # F > 0 is the file's first label, which stands second here
+        order = np.roll(np.arange(total), counts[1])
+        labels, counts, dual_coef, rows = labels[::-1], counts[::-1], dual_coef[:, order], rows[order]
+    return svc_of(parameters, labels, counts, dual_coef, rows, intercept)
+
+
+@dataclass(frozen=True)
+class SupportVectors:
+    """In LIBSVM's layout: coefficients, entries as text, and how many there are of each label."""
+
+    coefficients: Array
+    entries: list[str]
+    counts: list[int]
+
+
+def write_libsvm(machine: Machine, file: IO[bytes]) -> None:
+    """Write the machine, or say why LIBSVM's format cannot hold it."""
+    labels = whole_labels(machine)
+    if machine.scheme == "one_vs_rest":
+        raise NotSupportedError(
+            "LIBSVM decides between more than two classes one-vs-one, this model one-vs-rest. Use SVC, or export to ONNX."
+        )
+    if machine.scheme == "one_vs_one" and machine.break_ties:
+        raise NotSupportedError("LIBSVM knows no break_ties=True. Use set_params(break_ties=False) first.")
+    kernel, vectors = encode_kernel(machine.kernel), support_vectors(machine)
+    head = [
+        "svm_type c_svc",
+        f"kernel_type {next(theirs for theirs, ours in KERNELS.items() if ours == kernel['name'])}",
+        *(f"{key} {kernel[key]!r}" for key in PARAMETERS.get(kernel["name"], ())),
+        f"nr_class {len(labels)}",
+        f"total_sv {len(vectors.entries)}",
+        "rho " + " ".join(repr(0.0 - float(b)) for b in machine.intercept),
+        "label " + " ".join(map(str, labels[::-1] if machine.scheme == "binary" else labels)),
+        "nr_sv " + " ".join(map(str, vectors.counts)),
+        "SV",
+    ]
+    file.write("".join(f"{line}\n" for line in head).encode())
+    for column, text in zip(vectors.coefficients.T.tolist(), vectors.entries, strict=True):
+        file.write(f"{' '.join(map(repr, column))} {text}\n".encode())
+
+
+def whole_labels(machine: Machine) -> list[int]:
+    """The classes as LIBSVM's whole numbers."""
+    classes = machine.classes.tolist()
+    if machine.classes.dtype.kind not in "iuf" or not all(
+        value == int(value) and SMALLEST_LABEL <= value <= LARGEST_LABEL for value in classes
+    ):
+        raise NotSupportedError(
+            f"LIBSVM's labels are whole numbers, these are {classes[:5]}. Train on encoded labels, or use save()."
+        )
+    return [int(value) for value in classes]
+
+
+def support_vectors(machine: Machine) -> SupportVectors:
+    """What a machine of two classes, or of one-vs-one, decides by."""
+    k = len(machine.classes)
+    if machine.weights is not None:
+        entries = list(_entries(machine.weights))
+        if k == 2:
+            return SupportVectors(np.ones((1, 1)), entries, [1, 0])
+        second = np.array([j - 1 for _, j in machine.pairs])
+        return SupportVectors(np.eye(k - 1)[:, second], entries, [k - 1 - i for i in range(k)])
+    is_precomputed = isinstance(machine.kernel, Precomputed)
+    entries = [f"0:{n + 1}" for n in machine.support.tolist()] if is_precomputed else list(_entries(machine.vectors))
+    if k > 2:
+        return SupportVectors(machine.coefficients, entries, machine.n_support.tolist())
+    # those of the first label, which are those with a positive coefficient, come first
+    order = np.argsort(machine.coefficients[0] <= 0, kind="stable")
+    n_positive = int((machine.coefficients[0] > 0).sum())
+    return SupportVectors(
+        machine.coefficients[:, order], [entries[s] for s in order], [n_positive, len(entries) - n_positive]
+    )
+
+
+def _entries(rows: Any) -> Iterator[str]:
+    """``index:value`` of the entries of each row that are not 0, indices from 1 on."""
+    rows = sp.csr_array(rows, copy=True)
+    rows.sum_duplicates()
+    for start, stop in zip(rows.indptr, rows.indptr[1:], strict=False):
+        pairs = zip(rows.indices[start:stop].tolist(), rows.data[start:stop].tolist(), strict=True)
+        yield " ".join(f"{index + 1}:{value!r}" for index, value in pairs if value != 0)
