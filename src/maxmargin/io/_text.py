@@ -94,7 +94,7 @@ def read_support_vectors(
             values.append(lines.number_of(part, value))
         ends.append(len(values))
     lines.end(part, shape[0])
-    d = feature_count(max(indices, default=0) + 1, len(indices), n_features, lambda what: ModelFileError(what, part))
+    d = feature_count(max(indices, default=0) + 1, len(indices), n_features, lambda what: lines.wrong(part, what))
     X = sp.csr_array((np.array(values), np.array(indices, dtype="i4"), np.array(ends, dtype="i4")), shape=(shape[0], d))
     table = np.array(coefficients).reshape(shape).T.copy()
     return table, X.toarray() if len(values) >= DENSE * shape[0] * d else X
@@ -104,11 +104,13 @@ def feature_count(needed: int, n_entries: int, n_features: int | None, error: Ca
     """How many features there are: as many as was said, or as the largest index needs, if the entries make it plausible."""
     if n_features is not None:
         if needed > n_features:
-            raise error(f"Feature {needed} appears where n_features={n_features} was said.")
+            raise error(
+                f"feature {needed} appears in it where the model has {n_features} features (n_features={n_features})."
+            )
         return n_features
     if needed > max(FEW_FEATURES, PER_ENTRY * n_entries):
         raise error(
-            f"Feature {needed} appears in a file of {n_entries} entries; such a jump is mostly damage. "
+            f"feature {needed} appears in it, beside {n_entries} entries in all; such a jump is mostly damage. "
             f"If it is right, pass n_features={needed}."
         )
     return needed

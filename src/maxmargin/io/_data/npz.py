@@ -1,71 +1,49 @@
 """npz: arrays "X" and "y", as numpy.savez writes them; never pickles."""
 
+import math
 import zipfile
 import zlib
-from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.io._data.table import Ready, tidy_labels
+from maxmargin.io._data.table import Data, Request, check_width, tidy_labels
 from maxmargin.io._model.archive import Array
 
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError)
 
-def read_npz(file: IO[bytes], target: str | int | None, max_bytes: int, n_features: int | None = None) -> Ready:
+
+def read_npz(file: IO[bytes], request: Request) -> Data:
     """The array "X", and the labels' array ("y" or `target`) if it is there; shapes are compared before anything is unpacked."""
     try:
         with zipfile.ZipFile(file) as archive:
-            X = _member(archive, "X", max_bytes)
-            if len(X.shape) != 2 or X.dtype.kind not in "fiub":
-                raise InvalidInputError(f"X has shape {X.shape} and dtype {X.dtype}, wanted a table of numbers.")
-            if n_features is not None and X.shape[1] != n_features:
-                raise InvalidInputError(f"there are {X.shape[1]} features where {n_features} are wanted.")
-            name = "y" if target is None else str(target)
-            if target is None and "y.npy" not in archive.namelist():
-                return Ready(_floats(X.unpacked(archive)), None)
-            y = _member(archive, name, max_bytes - X.size)
-            if y.shape != X.shape[:1] or y.dtype.kind not in "fiubU":
-                raise InvalidInputError(f"{name} has shape {y.shape} and dtype {y.dtype}, wanted {X.shape[0]} labels.")
-            return Ready(_floats(X.unpacked(archive)), tidy_labels(y.unpacked(archive)))
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        RuntimeError,
-        NotImplementedError,
-        ValueError,
-        OverflowError,
-    ) as error:
-        if isinstance(error, InvalidInputError):
-            raise
+            return _read(archive, request)
+    except InvalidInputError:
+        raise
+    except DAMAGE as error:
         raise InvalidInputError(f"it is no npz file ({error}).") from error
 
 
-def _floats(X: Array) -> Array:
-    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+def _read(archive: zipfile.ZipFile, request: Request) -> Data:
+    X = _outline(archive, "X", request.max_bytes)
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise InvalidInputError(f"X has shape {X.shape} and dtype {X.dtype}, wanted a table of numbers.")
+    check_width(X.shape[1], request.n_features)
+    labels = None
+    if request.target is not None or "y.npy" in archive.namelist():
+        labels = "y" if request.target is None else str(request.target)
+        y = _outline(archive, labels, request.max_bytes - X.nbytes)
+        if y.shape != X.shape[:1] or y.dtype.kind not in "fiubU":
+            raise InvalidInputError(f"{labels} has shape {y.shape} and dtype {y.dtype}, wanted {X.shape[0]} labels.")
+    samples = _unpacked(archive, "X")
+    if samples.dtype not in (np.float32, np.float64):
+        samples = samples.astype(np.float64)
+    return Data(samples, None if labels is None else tidy_labels(_unpacked(archive, labels)))
 
 
-@dataclass(frozen=True)
-class _Member:
-    """What an array of the archive says of itself; `size` is in bytes, unpacked."""
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    size: int
-
-    def unpacked(self, archive: zipfile.ZipFile) -> Array:
-        """The array."""
-        from numpy.lib import format as npy
-
-        with archive.open(f"{self.name}.npy") as member:
-            array: Array = npy.read_array(member, allow_pickle=False)
-            return array
-
-
-def _member(archive: zipfile.ZipFile, name: str, max_bytes: int) -> _Member:
-    """One array's description; its size is compared with what it says of itself."""
+def _outline(archive: zipfile.ZipFile, name: str, max_bytes: int) -> Array:
+    """An array of the same shape and dtype that takes no memory; its size is compared with that of the member."""
     from numpy.lib import format as npy
 
     if f"{name}.npy" not in archive.namelist():
@@ -82,9 +60,14 @@ def _member(archive: zipfile.ZipFile, name: str, max_bytes: int) -> _Member:
         shape, _, dtype = readers[version](member)
         if dtype.hasobject:
             raise InvalidInputError(f"array {name!r} holds Python objects, which are not read. Save numbers or texts.")
-        count = 1
-        for side in shape:
-            count *= int(side)
-        if member.tell() + count * dtype.itemsize != size:
+        if member.tell() + math.prod(shape) * dtype.itemsize != size:
             raise InvalidInputError(f"array {name!r} has not the size that it says.")
-    return _Member(name, shape, dtype, size)
+    return np.broadcast_to(np.empty((), dtype), shape)
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str) -> Array:
+    from numpy.lib import format as npy
+
+    with archive.open(f"{name}.npy") as member:
+        array: Array = npy.read_array(member, allow_pickle=False)
+        return array

@@ -6,7 +6,7 @@ from typing import IO, Any
 import numpy as np
 
 from maxmargin.errors import InvalidInputError, MissingExtraError
-from maxmargin.io._data.table import Table, tidy_labels
+from maxmargin.io._data.table import Data, Request, Table, tidy_labels
 
 
 class ParquetTable(Table):
@@ -21,45 +21,35 @@ class ParquetTable(Table):
 
     def features(self, columns: Sequence[int]) -> Any:
         """One array; float32 if all columns are."""
-        schema = self._file.schema_arrow
-        is_single = all(self._arrow.types.is_float32(schema.types[k]) for k in columns)
+        is_single = all(self._arrow.types.is_float32(self._file.schema_arrow.types[k]) for k in columns)
         X = np.empty((self._file.metadata.num_rows, len(columns)), dtype=np.float32 if is_single else np.float64)
         for place, k in enumerate(columns):
-            kind = schema.types[k]
-            is_number = self._arrow.types.is_integer(kind) or self._arrow.types.is_floating(kind)
-            if not is_number and not self._arrow.types.is_boolean(kind):
-                raise InvalidInputError(f"column {self.names[k]!r} holds {kind}. Encode it as numbers first.")
-            column = self._column(k)
-            if column.null_count:
-                raise InvalidInputError(
-                    f"column {self.names[k]!r} has {column.null_count} missing values. Fill them in."
-                )
-            X[:, place] = column.to_numpy()
+            X[:, place] = self._values(k, "fiub")
         return X
 
     def labels(self, column: int) -> Any:
         """Whole numbers, numbers, truth values or texts."""
-        found = self._column(column)
-        if found.null_count:
-            raise InvalidInputError(f"column {self.names[column]!r} has {found.null_count} missing labels.")
-        if self._arrow.types.is_dictionary(found.type):
-            found = found.cast(found.type.value_type)
-        values = np.asarray(found.to_numpy())
-        if values.dtype.kind not in "fiubUO" or (
-            values.dtype == object and not all(isinstance(v, str) for v in values)
-        ):
-            raise InvalidInputError(f"column {self.names[column]!r} holds {found.type}, which are no labels.")
-        return tidy_labels(values)
+        return tidy_labels(self._values(column, "fiubUO"))
 
-    def _column(self, k: int) -> Any:
+    def _values(self, k: int, kinds: str) -> Any:
+        """A column, of one of some kinds; objects must be texts."""
+        where = f"column {self.names[k]!r}"
         try:
-            return self._file.read(columns=[self._file.schema_arrow.names[k]]).column(0)
+            column = self._file.read(columns=[self._file.schema_arrow.names[k]]).column(0)
         except (self._arrow.ArrowException, OSError, ValueError) as error:
-            raise InvalidInputError(f"column {self.names[k]!r} cannot be read ({_line(error)}).") from error
+            raise InvalidInputError(f"{where} cannot be read ({_line(error)}).") from error
+        if column.null_count:
+            raise InvalidInputError(f"{where} has {column.null_count} missing values. Fill them in.")
+        if self._arrow.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        values = np.asarray(column.to_numpy())
+        if values.dtype.kind not in kinds or (values.dtype == object and not all(isinstance(v, str) for v in values)):
+            raise InvalidInputError(f"{where} holds {column.type}. Encode it as numbers first.")
+        return values
 
 
-def read_parquet(file: IO[bytes], max_bytes: int) -> ParquetTable:
-    """The file's columns; nothing is read but their description."""
+def read_parquet(file: IO[bytes], request: Request) -> Data:
+    """Samples and labels; the size is looked at before columns are read."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -73,11 +63,9 @@ def read_parquet(file: IO[bytes], max_bytes: int) -> ParquetTable:
     if len(set(names)) != len(names):
         raise InvalidInputError("two columns have the same name. Rename one.")
     size = 8 * found.metadata.num_rows * len(names)
-    if size > max_bytes:
-        raise InvalidInputError(
-            f"its {found.metadata.num_rows} rows take {size} bytes, more than the limit of {max_bytes}."
-        )
-    return ParquetTable(pyarrow, found)
+    if size > request.max_bytes:
+        raise InvalidInputError(f"its values take {size} bytes, more than the limit of {request.max_bytes}.")
+    return ParquetTable(pyarrow, found).split(request)
 
 
 def _line(error: Exception) -> str:

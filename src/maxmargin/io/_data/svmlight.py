@@ -10,7 +10,7 @@ from typing import IO
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.io._data.table import Ready, tidy_labels
+from maxmargin.io._data.table import Data, Request, tidy_labels
 from maxmargin.io._text import LARGEST_INDEX, LONGEST_LINE, NUMBER, feature_count, shown
 
 ENTRY = re.compile(rb"(?:[0-9]{1,100}|qid):" + NUMBER.pattern)
@@ -25,23 +25,19 @@ def looks_like_svmlight(start: bytes) -> bool:
     return False
 
 
-def read_svmlight(file: IO[bytes], n_features: int | None, zero_based: bool | None = None) -> Ready:
+def read_svmlight(file: IO[bytes], request: Request) -> Data:
     """The samples as CSR, the labels as numbers; features are counted from 0 on, from 1 on, or (None) as it looks."""
     from sklearn.datasets import load_svmlight_file
 
     try:
-        X, y = load_svmlight_file(file, dtype=np.float64, zero_based="auto" if zero_based is None else zero_based)
+        zero_based = "auto" if request.zero_based is None else request.zero_based
+        X, y = load_svmlight_file(file, dtype=np.float64, zero_based=zero_based)
     except (ValueError, OverflowError) as error:
         file.seek(0)
         _find_fault(file)
         raise InvalidInputError(f"it is no svmlight file ({error}).") from error
-    if X.shape[0] == 0:
-        raise InvalidInputError("there are no samples in it.")
-    if n_features is not None and X.shape[1] > n_features:
-        raise InvalidInputError(f"feature {X.shape[1]} appears in it where the model has {n_features} features.")
-    d = feature_count(X.shape[1], X.nnz, n_features, InvalidInputError)
-    X.resize((X.shape[0], d))
-    return Ready(X, tidy_labels(y))
+    X.resize((X.shape[0], feature_count(X.shape[1], X.nnz, request.n_features, InvalidInputError)))
+    return Data(X, tidy_labels(y))
 
 
 def _find_fault(file: IO[bytes]) -> None:

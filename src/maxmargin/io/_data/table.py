@@ -20,6 +20,18 @@ class Data:
     feature_names: tuple[str, ...] | None = None
 
 
+@dataclass(frozen=True)
+class Request:
+    """What the caller of `read_data` wants; see there."""
+
+    target: str | int | None
+    n_features: int | None
+    feature_names: Sequence[str] | None
+    header: bool | None
+    max_bytes: int
+    zero_based: bool | None
+
+
 class Table(ABC):
     """Columns of a file: abstract; a reader says how many there are, what they are called, and hands out samples and labels."""
 
@@ -34,30 +46,28 @@ class Table(ABC):
     def labels(self, column: int) -> Any:
         """One column as labels."""
 
-    def split(self, target: str | int | None, n_features: int | None, feature_names: Sequence[str] | None) -> Data:
+    def split(self, request: Request) -> Data:
         """The samples and, if there are any, the labels."""
-        place = self._place(target, n_features, feature_names)
-        if feature_names is not None and self.names is not None:
-            missing = [name for name in feature_names if name not in self.names]
-            if missing:
-                raise InvalidInputError(f"there is no column {missing[0]!r}, a feature of the model; {self._listed()}.")
-            columns = [self.names.index(name) for name in feature_names]
-        else:
-            columns = [k for k in range(self.n_columns) if k != place]
-        if n_features is not None and len(columns) != n_features:
-            raise InvalidInputError(f"there are {len(columns)} features where {n_features} are wanted.")
+        place, wanted = self._place(request), request.feature_names
+        columns = [k for k in range(self.n_columns) if k != place]
+        if wanted is not None and self.names is not None:
+            for name in wanted:
+                if name not in self.names:
+                    raise InvalidInputError(f"there is no column {name!r}, a feature of the model; {self._listed()}.")
+            columns = [self.names.index(name) for name in wanted]
+        check_width(len(columns), request.n_features)
         names = None if self.names is None else tuple(self.names[k] for k in columns)
         return Data(self.features(columns), None if place is None else self.labels(place), names)
 
-    def _place(
-        self, target: str | int | None, n_features: int | None, feature_names: Sequence[str] | None
-    ) -> int | None:
+    def _place(self, request: Request) -> int | None:
         """The number of the labels' column; None without one."""
+        target = request.target
         if target is None:
-            if feature_names is not None and self.names is not None:
-                last = self.n_columns - 1
-                return None if self.names[last] in feature_names else last
-            return None if self.n_columns == n_features else self.n_columns - 1
+            if request.feature_names is not None and self.names is not None:
+                has_labels = self.names[-1] not in request.feature_names
+            else:
+                has_labels = self.n_columns != request.n_features
+            return self.n_columns - 1 if has_labels else None
         if self.names is not None and target in self.names:
             return self.names.index(str(target))
         try:
@@ -75,18 +85,10 @@ class Table(ABC):
         return f"there are {shown}"
 
 
-@dataclass(frozen=True)
-class Ready:
-    """Samples and labels that came apart already: svmlight, npz."""
-
-    X: Any
-    y: Any
-
-    def split(self, target: str | int | None, n_features: int | None, feature_names: Sequence[str] | None) -> Data:
-        """They are what they are."""
-        if n_features is not None and self.X.shape[1] != n_features:
-            raise InvalidInputError(f"there are {self.X.shape[1]} features where {n_features} are wanted.")
-        return Data(self.X, self.y)
+def check_width(found: int, wanted: int | None) -> None:
+    """Refuse samples with another number of features than a model expects."""
+    if wanted not in (None, found):
+        raise InvalidInputError(f"there are {found} features where {wanted} are wanted.")
 
 
 def tidy_labels(values: Array) -> Array:
