@@ -4,6 +4,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable
+from itertools import pairwise
 from typing import IO, Any
 
 import numpy as np
@@ -46,21 +47,31 @@ class Lines:
             if line.partition(self._comment)[0].strip():
                 raise self.wrong(part, f"more lines than the {count} that were counted")
 
+    def require(self, is_right: Any, part: str, what: str) -> None:
+        """Refuse something in the present line that is not right."""
+        if not is_right:
+            raise self.wrong(part, what)
+
     def wrong(self, part: str, what: str) -> ModelFileError:
         """The error of something in the present line."""
         return ModelFileError(f"The model file is damaged at {part!r}, line {self._number}: {what}.", part)
 
-    def number_of(self, part: str, token: bytes) -> float:
-        """A finite number."""
-        if not NUMBER.fullmatch(token) or not math.isfinite(value := float(token)):
-            raise self.wrong(part, f"{shown(token)} is not a finite number")
-        return value
+    def numbers(self, part: str, tokens: list[bytes], count: int = 1) -> list[float]:
+        """So many finite numbers."""
+        self.require(len(tokens) == count, part, f"{len(tokens)} values where {count} are wanted")
+        values = [float(token) if NUMBER.fullmatch(token) else math.nan for token in tokens]
+        wrong = [token for token, value in zip(tokens, values, strict=True) if not math.isfinite(value)]
+        self.require(not wrong, part, f"{shown(b''.join(wrong[:1]))} is not a finite number")
+        return values
 
-    def whole_of(self, part: str, token: bytes, low: int = 0) -> int:
-        """A whole number from `low` on that fits into 32 bits."""
-        if not WHOLE.fullmatch(token) or not low <= (value := int(token)) <= LARGEST_INDEX:
-            raise self.wrong(part, f"{shown(token)} is not a whole number from {low} to {LARGEST_INDEX}")
-        return value
+    def wholes(self, part: str, tokens: list[bytes], count: int = 1, low: int = 0) -> list[int]:
+        """So many whole numbers from `low` on that fit into 32 bits."""
+        self.require(len(tokens) == count, part, f"{len(tokens)} values where {count} are wanted")
+        wrong = [token for token in tokens if not (WHOLE.fullmatch(token) and low <= int(token) <= LARGEST_INDEX)]
+        self.require(
+            not wrong, part, f"{shown(b''.join(wrong[:1]))} is not a whole number from {low} to {LARGEST_INDEX}"
+        )
+        return [int(token) for token in tokens]
 
 
 def read_support_vectors(
@@ -74,28 +85,22 @@ def read_support_vectors(
     coefficients, values, indices, ends = array("d"), array("d"), array("q"), array("q", [0])
     for _ in range(shape[0]):
         tokens = lines.next(part).split()
-        if len(tokens) < shape[1]:
-            raise lines.wrong(part, f"{shape[1]} coefficients are wanted")
-        coefficients.extend(lines.number_of(part, token) for token in tokens[: shape[1]])
-        entries, last = tokens[shape[1] :], 0
+        coefficients.extend(lines.numbers(part, tokens[: shape[1]], shape[1]))
+        entries = [token.partition(b":") for token in tokens[shape[1] :]]
+        lines.require(all(colon for _, colon, _ in entries), part, "index:value is wanted")
+        columns, contents = [index for index, _, _ in entries], [value for _, _, value in entries]
         if is_precomputed:
-            if len(entries) != 1 or not entries[0].startswith(b"0:"):
-                raise lines.wrong(part, "0:number is wanted, the number of a training sample")
-            entries = [entries[0].removeprefix(b"0:") + b":1"]
-        for token in entries:
-            index, colon, value = token.partition(b":")
-            if not colon:
-                raise lines.wrong(part, f"{shown(token)} where index:value is wanted")
-            number = lines.whole_of(part, index, 1)
-            if number <= last:
-                raise lines.wrong(part, f"index {number} follows {last}; indices must rise")
-            last = number
-            indices.append(number - 1)
-            values.append(lines.number_of(part, value))
+            lines.require(columns == [b"0"], part, "0:number is wanted, the number of a training sample")
+            columns, contents = contents, [b"1"]
+        places = lines.wholes(part, columns, len(columns), 1)
+        lines.require(all(a < b for a, b in pairwise(places)), part, "the indices do not rise")
+        indices.extend(places)
+        values.extend(lines.numbers(part, contents, len(contents)))
         ends.append(len(values))
     lines.end(part, shape[0])
-    d = feature_count(max(indices, default=0) + 1, len(indices), n_features, lambda what: lines.wrong(part, what))
-    X = sp.csr_array((np.array(values), np.array(indices, dtype="i4"), np.array(ends, dtype="i4")), shape=(shape[0], d))
+    d = feature_count(max(indices, default=1), len(indices), n_features, lambda what: lines.wrong(part, what))
+    columns_of = np.array(indices, dtype=np.int64) - 1
+    X = sp.csr_array((np.array(values), columns_of.astype("i4"), np.array(ends, dtype="i4")), shape=(shape[0], d))
     table = np.array(coefficients).reshape(shape).T.copy()
     return table, X.toarray() if len(values) >= DENSE * shape[0] * d else X
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.errors import ModelFileError, NotSupportedError
+from maxmargin.errors import NotSupportedError
 from maxmargin.estimators import SVC
 from maxmargin.io._formats.machine import Machine, svc_of
 from maxmargin.io._model.archive import Array
@@ -33,61 +33,37 @@ KNOWN = {
 SMALLEST_LABEL, LARGEST_LABEL = -(2**31), 2**31 - 1
 
 
-class _Header:
+def _header(lines: Lines) -> dict[str, list[bytes]]:
     """The lines before the support vectors: a word and its values."""
-
-    def __init__(self, lines: Lines) -> None:
-        self._lines = lines
-        self._values: dict[str, list[bytes]] = {}
-        while (tokens := lines.next("SV").split()) != [b"SV"]:
-            name = tokens[0].decode("ascii", "replace") if tokens else ""
-            if name not in KNOWN or name in self._values:
-                part = name if name in KNOWN else "header"
-                raise lines.wrong(part, f"{shown(name.encode())} has no meaning here, or appears twice")
-            self._values[name] = tokens[1:]
-
-    def has(self, name: str) -> bool:
-        return name in self._values
-
-    def tokens(self, name: str, count: int = 1) -> list[bytes]:
-        values = self._values.get(name, [])
-        if len(values) != count:
-            raise ModelFileError(
-                f"The LIBSVM model has {len(values)} values of {name!r} where {count} are wanted.", name
-            )
-        return values
-
-    def wholes(self, name: str, count: int = 1, low: int = 0) -> list[int]:
-        return [self._lines.whole_of(name, token, low) for token in self.tokens(name, count)]
-
-    def numbers(self, name: str, count: int = 1) -> list[float]:
-        return [self._lines.number_of(name, token) for token in self.tokens(name, count)]
+    found: dict[str, list[bytes]] = {}
+    while (tokens := lines.next("SV").split()) != [b"SV"]:
+        name = shown(b"".join(tokens[:1]))[1:-1]
+        lines.require(name in KNOWN, "header", f"{name!r} has no meaning here")
+        lines.require(name not in found, name, "it appears twice")
+        found[name] = tokens[1:]
+    return {name: found.get(name, []) for name in KNOWN}
 
 
 def read_libsvm(file: IO[bytes], n_features: int | None) -> SVC:
     """The model as an SVC."""
     lines = Lines(file)
-    header = _Header(lines)
-    kind, kernel = (shown(header.tokens(name)[0])[1:-1] for name in ("svm_type", "kernel_type"))
+    header = _header(lines)
+    kind, kernel = (shown(b" ".join(header[name]))[1:-1] for name in ("svm_type", "kernel_type"))
     if kind != "c_svc":
         raise NotSupportedError(f"The LIBSVM model is {kind!r}; of LIBSVM's machines only c_svc is an SVC.")
-    if kernel not in KERNELS:
-        raise ModelFileError(f"The LIBSVM model has kernel_type {kernel!r}, which LIBSVM lacks.", "kernel_type")
+    lines.require(kernel in KERNELS, "kernel_type", f"{kernel!r} is none of {', '.join(KERNELS)}")
     parameters: dict[str, Any] = {"kernel": KERNELS[kernel]}
     for name in PARAMETERS.get(KERNELS[kernel], ()):
-        parameters[name] = (header.wholes(name) if name == "degree" else header.numbers(name))[0]
-    n_classes = header.wholes("nr_class", low=2)[0]
+        parameters[name] = (lines.wholes if name == "degree" else lines.numbers)(name, header[name])[0]
+    n_classes = lines.wholes("nr_class", header["nr_class"], low=2)[0]
     n_pairs = n_classes * (n_classes - 1) // 2
-    intercept = [0.0 - rho for rho in header.numbers("rho", n_pairs)]
-    labels = header.wholes("label", n_classes, SMALLEST_LABEL)
-    if len(set(labels)) != n_classes:
-        raise ModelFileError(f"The LIBSVM model names a label twice: {labels[:10]}.", "label")
+    intercept = [0.0 - rho for rho in lines.numbers("rho", header["rho"], n_pairs)]
+    labels = lines.wholes("label", header["label"], n_classes, SMALLEST_LABEL)
+    lines.require(len(set(labels)) == n_classes, "label", "a label appears twice")
     for name in ("probA", "probB"):  # of another method of prediction; checked, not kept
-        if header.has(name):
-            header.numbers(name, n_pairs)
-    counts, total = header.wholes("nr_sv", n_classes), header.wholes("total_sv")[0]
-    if sum(counts) != total:
-        raise ModelFileError(f"The LIBSVM model counts {total} support vectors, and {sum(counts)} by class.", "nr_sv")
+        lines.numbers(name, header[name], n_pairs if header[name] else 0)
+    counts, total = lines.wholes("nr_sv", header["nr_sv"], n_classes), lines.wholes("total_sv", header["total_sv"])[0]
+    lines.require(sum(counts) == total, "nr_sv", f"{sum(counts)} support vectors by class, {total} in all")
     is_precomputed = kernel == "precomputed"
     dual_coef, rows = read_support_vectors(lines, "SV", (total, n_classes - 1), n_features, is_precomputed)
     if n_classes == 2:  # F > 0 is the file's first label, which stands second here
@@ -112,7 +88,7 @@ def write_libsvm(machine: Machine, file: IO[bytes]) -> None:
         raise NotSupportedError(
             "LIBSVM decides between more than two classes one-vs-one, this model one-vs-rest. Use SVC, or export to ONNX."
         )
-    if machine.scheme == "one_vs_one" and machine.break_ties:
+    if machine.scheme == "one_vs_one" and machine.model.break_ties:
         raise NotSupportedError("LIBSVM knows no break_ties=True. Use set_params(break_ties=False) first.")
     kernel, vectors = encode_kernel(machine.kernel), support_vectors(machine)
     head = [
@@ -121,7 +97,7 @@ def write_libsvm(machine: Machine, file: IO[bytes]) -> None:
         *(f"{key} {kernel[key]!r}" for key in PARAMETERS.get(kernel["name"], ())),
         f"nr_class {len(labels)}",
         f"total_sv {len(vectors.entries)}",
-        "rho " + " ".join(repr(0.0 - float(b)) for b in machine.intercept),
+        "rho " + " ".join(repr(0.0 - float(b)) for b in machine.model.intercept_),
         "label " + " ".join(map(str, labels[::-1] if machine.scheme == "binary" else labels)),
         "nr_sv " + " ".join(map(str, vectors.counts)),
         "SV",
@@ -133,8 +109,8 @@ def write_libsvm(machine: Machine, file: IO[bytes]) -> None:
 
 def whole_labels(machine: Machine) -> list[int]:
     """The classes as LIBSVM's whole numbers."""
-    classes = machine.classes.tolist()
-    if machine.classes.dtype.kind not in "iuf" or not all(
+    classes = machine.model.classes_.tolist()
+    if machine.model.classes_.dtype.kind not in "iuf" or not all(
         value == int(value) and SMALLEST_LABEL <= value <= LARGEST_LABEL for value in classes
     ):
         raise NotSupportedError(
@@ -145,7 +121,7 @@ def whole_labels(machine: Machine) -> list[int]:
 
 def support_vectors(machine: Machine) -> SupportVectors:
     """What a machine of two classes, or of one-vs-one, decides by."""
-    k = len(machine.classes)
+    k = len(machine.model.classes_)
     if machine.weights is not None:
         entries = list(_entries(machine.weights))
         if k == 2:
@@ -153,9 +129,13 @@ def support_vectors(machine: Machine) -> SupportVectors:
         second = np.array([j - 1 for _, j in machine.pairs])
         return SupportVectors(np.eye(k - 1)[:, second], entries, [k - 1 - i for i in range(k)])
     is_precomputed = isinstance(machine.kernel, Precomputed)
-    entries = [f"0:{n + 1}" for n in machine.support.tolist()] if is_precomputed else list(_entries(machine.vectors))
+    entries = (
+        [f"0:{n + 1}" for n in machine.model.support_.tolist()]
+        if is_precomputed
+        else list(_entries(machine.model.support_vectors_))
+    )
     if k > 2:
-        return SupportVectors(machine.coefficients, entries, machine.n_support.tolist())
+        return SupportVectors(machine.coefficients, entries, machine.model.n_support_.tolist())
     # those of the first label, which are those with a positive coefficient, come first
     order = np.argsort(machine.coefficients[0] <= 0, kind="stable")
     n_positive = int((machine.coefficients[0] > 0).sum())

@@ -9,7 +9,7 @@ class each for one-vs-rest.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,37 +27,29 @@ MAX_WEIGHTS = 1 << 27
 
 @dataclass(frozen=True)
 class Machine:
-    """The decision functions of a model.
+    """The decision functions of a fitted estimator: its `weights` where the kernel is linear, else its `coefficients`.
 
-    `weights` where the kernel is linear; else `vectors`, the z_s (None where the kernel is precomputed), and `support`, their
-    numbers among the training samples. `coefficients` are A for two classes and one-vs-rest, and scikit-learn's `dual_coef_`
-    for one-vs-one, whose support vectors are grouped by class: `n_support` counts them.
+    These are A for two classes and one-vs-rest, and scikit-learn's `dual_coef_` for one-vs-one.
     """
 
-    scheme: Literal["binary", "one_vs_one", "one_vs_rest"]
-    classes: Array
+    model: Any
+    scheme: str
+    """Which problems there are: "binary", "one_vs_one" or "one_vs_rest"."""
     kernel: Kernel
-    n_features: int
-    intercept: Array
     weights: Any = None
-    vectors: Any = None
-    support: Any = None
     coefficients: Any = None
-    n_support: Any = None
-    decision_function_shape: str = "ovr"
-    break_ties: bool = False
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
         """(positive, negative) of each problem of one-vs-one."""
-        return list(combinations(range(len(self.classes)), 2))
+        return list(combinations(range(len(self.model.classes_)), 2))
 
     def matrix(self) -> Array:
         """A, (problems, support vectors), zeros included; kernels that are not linear."""
         if self.scheme != "one_vs_one":
             return np.asarray(self.coefficients)
         A = np.zeros((len(self.pairs), self.coefficients.shape[1]))
-        for row, parts in zip(A, pair_coefficients(self.coefficients, self.n_support), strict=True):
+        for row, parts in zip(A, pair_coefficients(self.coefficients, self.model.n_support_), strict=True):
             for own, coefficients in parts:
                 row[own] = coefficients
         return A
@@ -86,28 +78,13 @@ def machine_of(estimator: Any) -> Machine:
             'A Perceptron with output="voted" decides by the votes of all its versions, which no other format holds. '
             'Use output="averaged", which is nearly as good.'
         )
-    kernel = getattr(estimator, "kernel_", Linear())
-    common: dict[str, Any] = {
-        "scheme": "binary" if len(estimator.classes_) == 2 else "one_vs_rest",
-        "classes": estimator.classes_,
-        "kernel": kernel,
-        "n_features": int(estimator.n_features_in_),
-        "intercept": estimator.intercept_,
-    }
-    is_pairwise = isinstance(estimator, SVC | HardMarginSVC)
-    if is_pairwise:
-        common["decision_function_shape"] = estimator.decision_function_shape
-        common["break_ties"] = bool(estimator.break_ties)
-        common["scheme"] = "binary" if len(estimator.classes_) == 2 else "one_vs_one"
+    kernel, is_pairwise = getattr(estimator, "kernel_", Linear()), isinstance(estimator, SVC | HardMarginSVC)
+    several = "one_vs_one" if is_pairwise else "one_vs_rest"
+    scheme = "binary" if len(estimator.classes_) == 2 else several
     if isinstance(kernel, Linear):
-        return Machine(weights=estimator.coef_, **common)
-    return Machine(
-        vectors=None if isinstance(kernel, Precomputed) else estimator.support_vectors_,
-        support=estimator.support_,
-        coefficients=estimator.dual_coef_ if is_pairwise else estimator._coefficients,
-        n_support=estimator.n_support_ if is_pairwise else None,
-        **common,
-    )
+        return Machine(estimator, scheme, kernel, weights=estimator.coef_)
+    coefficients = estimator.dual_coef_ if is_pairwise else estimator._coefficients
+    return Machine(estimator, scheme, kernel, coefficients=coefficients)
 
 
 def svc_of(parameters: dict[str, Any], classes: Any, counts: Any, dual_coef: Array, rows: Any, intercept: Any) -> SVC:

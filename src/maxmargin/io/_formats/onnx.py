@@ -5,10 +5,10 @@ neither one-vs-rest nor precomputed kernels nor `decision_function_shape="ovr"`.
 reproduce `decision_function` to rounding, and ArgMax takes the first of equals, as we do.
 """
 
-import math
 from typing import IO, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.errors import MissingExtraError, NotSupportedError
 from maxmargin.io._formats.machine import Machine
@@ -29,7 +29,7 @@ def write_onnx(machine: Machine, file: IO[bytes]) -> None:
         raise MissingExtraError("Export to ONNX needs the package onnx: pip install 'maxmargin[onnx]'.") from error
     encode_kernel(machine.kernel)  # refuses functions
     graph = _Graph(onnx)
-    decisions = graph.node("Add", _sums(graph, machine), machine.intercept)
+    decisions = graph.node("Add", _sums(graph, machine), machine.model.intercept_)
     model = graph.model(machine, *_labels_and_scores(graph, machine, decisions))
     onnx.checker.check_model(model, full_check=True)
     file.write(model.SerializeToString())
@@ -67,13 +67,16 @@ class _Graph:
         for result, name in ((labels, "label"), (scores, "scores")):
             self._nodes.append(helper.make_node("Identity", [result], [name]))
         label_kind = {"U": kinds.STRING, "O": kinds.STRING, "f": kinds.DOUBLE, "b": kinds.BOOL}
-        width = len(machine.classes) if machine.decision_function_shape == "ovr" else len(machine.intercept)
+        is_per_pair = getattr(machine.model, "decision_function_shape", "ovr") == "ovo"
+        width = len(machine.model.intercept_ if is_per_pair else machine.model.classes_)
         shape = ["n"] if machine.scheme == "binary" else ["n", width]
         outputs = [
-            helper.make_tensor_value_info("label", label_kind.get(machine.classes.dtype.kind, kinds.INT64), ["n"]),
+            helper.make_tensor_value_info(
+                "label", label_kind.get(machine.model.classes_.dtype.kind, kinds.INT64), ["n"]
+            ),
             helper.make_tensor_value_info("scores", kinds.DOUBLE, shape),
         ]
-        inputs = [helper.make_tensor_value_info("X", kinds.DOUBLE, ["n", machine.n_features])]
+        inputs = [helper.make_tensor_value_info("X", kinds.DOUBLE, ["n", machine.model.n_features_in_])]
         graph = helper.make_graph(self._nodes, "maxmargin", inputs, outputs, self._constants)
         opset = [helper.make_opsetid("", OPSET)]
         return helper.make_model(graph, opset_imports=opset, ir_version=IR_VERSION, producer_name="maxmargin")
@@ -82,7 +85,7 @@ class _Graph:
 def _sums(graph: _Graph, machine: Machine) -> str:
     """Σ_s A_ps k(z_s, x) of each problem, (n, problems)."""
     A = machine.matrix() if machine.weights is None else machine.weights
-    numbers = A.size + (0 if machine.vectors is None else math.prod(machine.vectors.shape))
+    numbers = A.size if machine.weights is not None else A.size + A.shape[1] * machine.model.n_features_in_
     if numbers > MAX_NUMBERS:
         raise NotSupportedError(f"An ONNX file holds 2 GB, this model has {numbers:.3g} numbers. Use save().")
     return graph.node("MatMul", "X" if machine.weights is not None else _kernel_values(graph, machine), A.T)
@@ -92,9 +95,9 @@ def _kernel_values(graph: _Graph, machine: Machine) -> str:
     """k(z_s, x), (n, support vectors)."""
     kernel = machine.kernel
     if isinstance(kernel, Precomputed):
-        return graph.node("Gather", "X", machine.support.astype(np.int64), axis=1)
-    Z = machine.vectors.toarray() if hasattr(machine.vectors, "toarray") else machine.vectors
-    Z = Z.astype(np.float64)
+        return graph.node("Gather", "X", machine.model.support_.astype(np.int64), axis=1)
+    Z = machine.model.support_vectors_
+    Z = (Z.toarray() if sp.issparse(Z) else Z).astype(np.float64)
     if isinstance(kernel, RBF):
         # −γ‖x − z‖² = 2γ⟨x, z⟩ − γ‖x‖² − γ‖z‖², about a point in the middle of the support vectors, and at most 0
         gamma, middle = float(kernel.gamma), Z.mean(axis=0) if len(Z) else np.zeros(Z.shape[1])
@@ -121,15 +124,15 @@ def _labels_and_scores(graph: _Graph, machine: Machine, decisions: str) -> tuple
         return _named(graph, machine, graph.cast(graph.node("Greater", scores, 0.0), "INT64")), scores
     scores = votes = decisions
     if machine.scheme == "one_vs_one":
-        zero, sides = np.array([0.0]), np.zeros((len(machine.pairs), len(machine.classes)))
+        zero, sides = np.array([0.0]), np.zeros((len(machine.pairs), len(machine.model.classes_)))
         for row, (i, j) in zip(sides, machine.pairs, strict=True):
             row[i], row[j] = 1.0, -1.0
-        if machine.decision_function_shape == "ovr":
+        if machine.model.decision_function_shape == "ovr":
             totals = graph.node("MatMul", decisions, sides)
             size = graph.node("Mul", graph.node("Add", graph.node("Abs", totals), np.array([1.0])), np.array([3.0]))
             won = graph.node("Not", graph.node("Less", decisions, zero))
             scores = graph.node("Add", _count(graph, won, sides), graph.node("Div", totals, size))
-        votes = scores if machine.break_ties else _count(graph, graph.node("Greater", decisions, zero), sides)
+        votes = scores if machine.model.break_ties else _count(graph, graph.node("Greater", decisions, zero), sides)
     largest = graph.node("ArgMax", votes, axis=1, keepdims=0, select_last_index=0)  # the first of equals
     return _named(graph, machine, largest), scores
 
@@ -142,8 +145,8 @@ def _count(graph: _Graph, is_won: str, sides: Array) -> str:
 
 def _named(graph: _Graph, machine: Machine, numbers: str) -> str:
     """The labels of classes by their numbers."""
-    kind = machine.classes.dtype.kind
+    kind = machine.model.classes_.dtype.kind
     if kind == "S":
         raise NotSupportedError("ONNX has no labels of bytes. Train on texts or numbers.")
-    wide = {"i": np.int64, "u": np.int64, "f": np.float64}.get(kind, machine.classes.dtype)
-    return graph.node("Gather", machine.classes.astype(wide), numbers, axis=0)
+    wide = {"i": np.int64, "u": np.int64, "f": np.float64}.get(kind, machine.model.classes_.dtype)
+    return graph.node("Gather", machine.model.classes_.astype(wide), numbers, axis=0)

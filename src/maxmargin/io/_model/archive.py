@@ -49,6 +49,12 @@ def damaged(part: str, what: str) -> ModelFileError:
     return ModelFileError(f"The model file is damaged at {part!r}: {what}.", part)
 
 
+def require(is_right: Any, part: str, what: str) -> None:
+    """Refuse a part of a model file that is not right."""
+    if not is_right:
+        raise damaged(part, what)
+
+
 @dataclass(frozen=True)
 class Member:
     """Where a member's bytes lie, and their checksum."""
@@ -100,11 +106,10 @@ class Archive:
         self._file = file
         found = list(self._found())
         self.members = {member.name: member for member in found}
-        if len(self.members) != len(found) or not found:
-            raise damaged("the archive", "a member appears twice, or there is none")
+        require(0 < len(found) == len(self.members), "the archive", "a member appears twice, or there is none")
         end = _directory(found)
-        if self._at(found[-1].start + found[-1].size, len(end) + 1) != end:
-            raise damaged("the end of the archive", "the file is truncated or altered; get a new copy of it")
+        is_ours = self._at(found[-1].start + found[-1].size, len(end) + 1) == end
+        require(is_ours, "the end of the archive", "the file is truncated or altered; get a new copy of it")
 
     def _found(self) -> Iterator[Member]:
         at = 0
@@ -114,11 +119,11 @@ class Archive:
                 return
             crc, size, _, length = LOCAL.unpack(head)[6:10]
             name = self._at(at + LOCAL.size, length)
-            if not len(name) <= MAX_NAME or not name.isascii() or not name.decode().replace(".", "_").isidentifier():
-                raise damaged("the archive", f"{name[:MAX_NAME]!r} is not the name of a member")
+            is_name = len(name) <= MAX_NAME and name.isascii() and name.decode().replace(".", "_").isidentifier()
+            require(is_name, "the archive", f"{name[:MAX_NAME]!r} is not the name of a member")
             member = Member(name.decode(), at + LOCAL.size + len(name), size, crc)
-            if member.local_header() != head + name:
-                raise damaged(member.name, "it is compressed, or its header is not as maxmargin writes it")
+            is_ours = member.local_header() == head + name
+            require(is_ours, member.name, "it is compressed, or its header is not as maxmargin writes it")
             yield member
             at = member.start + size
 
@@ -128,8 +133,7 @@ class Archive:
         buffer = bytearray(member.size)
         self._file.seek(member.start)
         self._file.readinto(buffer)  # type: ignore[attr-defined]
-        if zlib.crc32(buffer) != member.crc:
-            raise damaged(name, "its checksum is not that of its bytes; get a new copy of the file")
+        require(zlib.crc32(buffer) == member.crc, name, "it was altered (checksum); get a new copy of the file")
         return buffer
 
     def _at(self, start: int, length: int) -> bytes:
@@ -167,26 +171,27 @@ def npy_prefix(dtype: str, shape: tuple[int, ...], order: str) -> bytes:
 
 def read_array(archive: Archive, name: str, entry: Any) -> Array:
     """The array that the header describes; its size is compared with the member's before anything is read."""
-    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "order", "sha256"}:
-        raise damaged(name, "the header must give its dtype, shape, order and sha256")
+    is_entry = isinstance(entry, dict) and set(entry) == {"dtype", "shape", "order", "sha256"}
+    require(is_entry, name, "the header must give its dtype, shape, order and sha256")
     said, shape, order = entry["dtype"], entry["shape"], entry["order"]
-    if not isinstance(said, str) or not DTYPE.fullmatch(said):
-        raise damaged(name, f"dtype {said!r} is not one that a model file holds")
-    if not isinstance(shape, list) or not all(type(side) is int and 0 <= side <= LARGEST_SIDE for side in shape):
-        raise damaged(name, f"shape {shape!r} is not a list of whole numbers")
-    if not 1 <= len(shape) <= 2 or order not in ("C", "F")[: len(shape)]:
-        raise damaged(name, f"order {order!r} and {len(shape)} dimensions: 1 or 2 are possible, and 'F' for 2 only")
+    is_dtype = isinstance(said, str) and DTYPE.fullmatch(said)
+    require(is_dtype, name, f"dtype {said!r} is not one that a model file holds")
+    is_shape = isinstance(shape, list) and 1 <= len(shape) <= 2
+    is_shape = is_shape and all(type(side) is int and 0 <= side <= LARGEST_SIDE for side in shape)
+    require(is_shape, name, f"shape {shape!r} is not one or two whole numbers")
+    require(order in ("C", "F")[: len(shape)], name, f"order {order!r} is neither 'C' nor, for two dimensions, 'F'")
     dtype, prefix = np.dtype(said), npy_prefix(said, tuple(shape), order)
     member = archive.members.get(f"{name}.npy")
     if member is None or member.size != len(prefix) + math.prod(shape) * dtype.itemsize:
         raise damaged(name, f"the archive has no member of dtype {said} and shape {shape}")
     buffer = archive.read(member.name)
-    if hashlib.sha256(buffer).hexdigest() != entry["sha256"] or not buffer.startswith(prefix):
-        raise damaged(name, "its SHA-256 or its own description contradicts the header")
+    is_described = hashlib.sha256(buffer).hexdigest() == entry["sha256"] and buffer.startswith(prefix)
+    require(is_described, name, "its SHA-256 or its own description contradicts the header")
     content = np.frombuffer(buffer, dtype=np.uint8, offset=len(prefix))
     # NumPy would believe these bytes, and fail later.
-    if dtype.kind == "b" and content.max(initial=0) > 1:
-        raise damaged(name, "a truth value is neither 0 nor 1")
-    if dtype.kind == "U" and content.view(np.dtype("<u4")).max(initial=0) > LARGEST_CHARACTER:
-        raise damaged(name, "a character is not one of Unicode's")
-    return content.view(dtype).reshape(shape, order=order).astype(dtype.newbyteorder("="), copy=False)
+    largest = {"b": 1, "U": LARGEST_CHARACTER}.get(dtype.kind)
+    units = content.view(np.dtype("<u4")) if dtype.kind == "U" else content
+    is_possible = largest is None or units.max(initial=0) <= largest
+    require(is_possible, name, "a truth value is neither 0 nor 1, or a character is not one of Unicode's")
+    array: Array = content.view(dtype).reshape(shape, order=order).astype(dtype.newbyteorder("="), copy=False)
+    return array

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import ModelFileError, NotSupportedError
-from maxmargin.io._model.archive import Archive, Array, damaged, read_array
+from maxmargin.io._model.archive import Archive, Array, read_array, require
 
 FLAVOURS = {"csr_array": sp.csr_array, "csr_matrix": sp.csr_matrix}
 MOST_ROWS = 2**40
@@ -86,9 +86,9 @@ class Fields:
         """A whole number between two others."""
 
         def decode(name: str, value: Any) -> int:
-            if type(value) is not int or not low <= value <= high:
-                raise damaged(name, f"{value!r} where a whole number from {low} to {high} is wanted")
-            return value
+            is_right = type(value) is int and low <= value <= high
+            require(is_right, name, f"{value!r} where a whole number from {low} to {high} is wanted")
+            return int(value)
 
         return int(self.value(name, decode, int, source))
 
@@ -96,8 +96,8 @@ class Fields:
         """A list of so many values."""
 
         def decode_all(name: str, values: Any) -> list[Any]:
-            if not isinstance(values, list) or len(values) != count:
-                raise damaged(name, f"a list of {count} values is wanted")
+            is_right = isinstance(values, list) and len(values) == count
+            require(is_right, name, f"a list of {count} values is wanted")
             return [decode(name, value) for value in values]
 
         return list(self.value(name, decode_all, lambda values: [encode(value) for value in values], source))
@@ -112,26 +112,25 @@ class Fields:
             array = read_array(self._archive, name, self.arrays.pop(name))
         else:
             raise ModelFileError(f"The model file is damaged: array {name!r} is missing.", name)
-        if array.dtype.str[1:] not in kinds and array.dtype.kind not in kinds:
-            raise damaged(name, f"dtype {array.dtype} where {' or '.join(kinds)} is wanted")
-        if array.ndim != len(shape) or any(b not in (None, a) for a, b in zip(array.shape, shape, strict=True)):
-            raise damaged(name, f"shape {array.shape} where {shape} is wanted (None: any length)")
-        if array.dtype.kind == "f" and is_finite and not np.isfinite(array).all():
-            raise damaged(name, "a value is not finite")
+        is_right = array.dtype.str[1:] in kinds or array.dtype.kind in kinds
+        require(is_right, name, f"dtype {array.dtype.str} where {' or '.join(kinds)} is wanted")
+        is_right = array.ndim == len(shape) and all(b in (None, a) for a, b in zip(array.shape, shape, strict=True))
+        require(is_right, name, f"shape {array.shape} where {shape} is wanted (None: any length)")
+        if array.dtype.kind == "f" and is_finite:
+            require(np.isfinite(array).all(), name, "a value is not finite")
         return np.asarray(self._kept(name, source, array))
 
     def floats(self, name: str, shape: Shape, source: Source = "", low: float = -math.inf) -> Array:
         """A float64 array of finite numbers ≥ low."""
         array = self.array(name, ("f8",), shape, source)
-        if (array < low).any():
-            raise damaged(name, f"a value is below {low:g}")
+        require((array >= low).all(), name, f"a value is below {low:g}")
         return array
 
     def indices(self, name: str, dtype: str, shape: Shape, stop: int = MOST_ROWS, source: Source = "") -> Array:
         """Whole numbers ≥ 0 and below stop."""
         array = self.array(name, (dtype,), shape, source)
-        if array.size and (array.min() < 0 or array.max() >= stop):
-            raise damaged(name, f"an index is not within 0 … {stop - 1}")
+        is_right = not array.size or (array.min() >= 0 and array.max() < stop)
+        require(is_right, name, f"an index is not within 0 … {stop - 1}")
         return array
 
     def ragged(
@@ -156,26 +155,26 @@ class Fields:
             self.array(name, ("f8", "f4"), shape)
             return
         said = self.value(name, source=lambda _: {"type": type(X).__name__, "shape": list(map(int, X.shape))})
-        if said not in [{"type": flavour, "shape": list(shape)} for flavour in FLAVOURS]:
-            raise damaged(name, f"a sparse matrix of shape {shape} is wanted")
+        is_right = said in [{"type": flavour, "shape": list(shape)} for flavour in FLAVOURS]
+        require(is_right, name, f"a sparse matrix of shape {shape} is wanted")
         data = self.array(f"{name}_data", ("f8", "f4"), (None,), lambda _: X.data)
         indptr = self.array(f"{name}_indptr", ("i4", "i8"), (shape[0] + 1,), lambda _: X.indptr)
         kind = indptr.dtype.str[1:]
         indices = self.indices(f"{name}_indices", kind, (len(data),), shape[1], lambda _: X.indices)
-        if indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
-            raise damaged(f"{name}_indptr", f"its values must rise from 0 to {len(data)}")
+        is_right = bool(indptr[0] == 0 and indptr[-1] == len(data) and (np.diff(indptr) >= 0).all())
+        require(is_right, f"{name}_indptr", f"its values must rise from 0 to {len(data)}")
         self.keep(f"{name}_", FLAVOURS[said["type"]]((data, indices, indptr), shape=shape))
 
     def texts(self, name: str, kinds: tuple[str, ...], length: int | None, source: str = "") -> Array:
         """Labels or names, no two of them the same; Python objects must be texts."""
         given: Any = None if self.is_reading else self._of_model(name, source)
         are_objects = name in self.values if given is None else given.dtype == object
-        if are_objects and self.value(name, source=lambda _: {"type": "object"}) != {"type": "object"}:
-            raise damaged(name, "its type is unknown")
+        if are_objects:
+            said = self.value(name, source=lambda _: {"type": "object"})
+            require(said == {"type": "object"}, name, "its type is unknown")
         kinds = ("U",) if are_objects else kinds
         array = self.array(name, kinds, (length,), lambda _: _fixed(name, given) if are_objects else given)
-        if len(np.unique(array)) != len(array):
-            raise damaged(name, "a value appears twice")
+        require(len(np.unique(array)) == len(array), name, "a value appears twice")
         return np.asarray(self._kept(name, source, array.astype(object) if are_objects else array))
 
     def end(self) -> None:

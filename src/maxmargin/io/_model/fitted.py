@@ -18,7 +18,7 @@ from maxmargin.core.certificate.optimum_ball import OptimumBall
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.fingerprint import Fingerprint
 from maxmargin.estimators.stochastic.perceptron import PerceptronStream
-from maxmargin.io._model.archive import Array, damaged
+from maxmargin.io._model.archive import Array, damaged, require
 from maxmargin.io._model.fields import INDICES, Fields, alone, of_each
 from maxmargin.io._model.proofs import describe_proofs
 from maxmargin.io._model.values import (
@@ -63,8 +63,8 @@ def describe_kernel_machine(f: Fields) -> None:
     sizes = _describe_common(f, is_pairwise=True)
     kernel, n_support_vectors = _describe_kernel(f, sizes), _describe_support(f, sizes)
     n_support = f.indices("n_support", "i4", (sizes.n_classes,), sizes.n + 1)
-    if n_support.sum(dtype=np.int64) != n_support_vectors:
-        raise damaged("n_support", f"its sum is not the number of support vectors, {n_support_vectors}")
+    is_sum = n_support.sum(dtype=np.int64) == n_support_vectors
+    require(is_sum, "n_support", f"its sum is not the number of support vectors, {n_support_vectors}")
     f.floats("dual_coef", (sizes.n_classes - 1, n_support_vectors))
     f.floats("intercept", (sizes.n_problems,))
     f.keep("_weights", None)
@@ -102,18 +102,17 @@ def describe_pegasos(f: Fields) -> None:
     if not f.has("stream_rule", "_stream"):
         return
     rule = f.value("stream_rule", _decode_rule, _encode_rule, lambda model: model._stream[0].rule)
-    if not isinstance(f.model.kernel_, Linear):
-        raise damaged("stream_rule", "a stream is learned from with a linear kernel only")
+    require(isinstance(f.model.kernel_, Linear), "stream_rule", "a stream is learned from with a linear kernel only")
 
     def stacked(*names: str) -> Callable[[Any], Array]:
         return lambda model: np.array([np.array(attrgetter(*names)(iterates)) for iterates in model._stream])
 
     numbers = f.floats("stream_numbers", (sizes.n_problems, 5), stacked("numbers"))
-    if (numbers[:, 0] != t).any() or (numbers[:, 3] <= 0).any():
-        raise damaged("stream_numbers", f"each stream has made {t} steps, and its scale is positive")
+    is_right = (numbers[:, 0] == t).all() and (numbers[:, 3] > 0).all()
+    require(is_right, "stream_numbers", f"each stream has made {t} steps, and its scale is positive")
     counts = f.indices("stream_counts", "i8", (sizes.n_problems, 3), 2**60, stacked(*STREAM_COUNTS))
-    if (counts[:, 1] <= t).any() or (counts[:, 2] > t).any() or (counts[:, 0] > t).any():
-        raise damaged("stream_counts", "a mark is not where it should be")
+    is_right = (counts[:, 1] > t).all() and (counts[:, [0, 2]] <= t).all()
+    require(is_right, "stream_counts", "a mark is not where it should be")
     shape = (sizes.n_problems, sizes.n_features + 1)
     vectors = {name: f.floats(f"stream_{name}", shape, stacked(name)) for name in STREAM_VECTORS}
     streams = [
@@ -133,18 +132,16 @@ def _encode_rule(rule: Rule) -> dict[str, Any]:
 
 
 def _decode_rule(name: str, said: Any) -> Rule:
-    if not isinstance(said, dict) or set(said) != {field.name for field in fields_of(Rule)}:
-        raise damaged(name, f"its settings are {', '.join(field.name for field in fields_of(Rule))}")
-    rule = Rule(**{key: decode(name, value) for key, value in said.items()})
+    names = [field.name for field in fields_of(Rule)]
+    require(isinstance(said, dict) and set(said) == set(names), name, f"its settings are {', '.join(names)}")
     lam, radius = decode_float(name, said["lam"]), decode_float(name, said["radius"])
-    if not 0 < lam < math.inf or not radius > 0:
-        raise damaged(name, "lam and radius are positive")
-    if any(type(value) is not int for value in (rule.offset, rule.batch, rule.average_from)):
-        raise damaged(name, "offset, batch and average_from are whole numbers")
-    is_possible = rule.offset in (-1, 0) and 1 <= rule.batch < 2**31 and 0 <= rule.average_from < 2**53
-    if not is_possible or not any(rule.average is a or rule.average == a for a in AVERAGES):
-        raise damaged(name, f"offset −1 or 0, batch ≥ 1, average_from ≥ 0, average one of {AVERAGES} are wanted")
-    return rule
+    require(0 < lam < math.inf and radius > 0, name, "lam and radius are positive")
+    offset, batch, average, begin = said["offset"], said["batch"], said["average"], said["average_from"]
+    are_whole = all(type(value) is int for value in (offset, batch, begin))
+    is_right = are_whole and offset in (-1, 0) and 1 <= batch < 2**31 and 0 <= begin < 2**53
+    require(is_right, name, "offset is −1 or 0, batch and average_from are whole numbers from 1 and 0 on")
+    require(any(average is a or average == a for a in AVERAGES), name, f"average is one of {AVERAGES}")
+    return Rule(lam, offset, batch, radius, average, begin)
 
 
 def describe_perceptron(f: Fields) -> None:
@@ -152,8 +149,8 @@ def describe_perceptron(f: Fields) -> None:
     sizes = _describe_one_vs_rest(f)
     f.whole("n_iter", 1)
     n_updates = f.whole("n_updates")
-    if f.value("bias_scale", decode_float, encode_float, "_bias_scale") not in (0.0, 1.0):
-        raise damaged("bias_scale", "the constant feature is 1, or absent: 0")
+    constant = f.value("bias_scale", decode_float, encode_float, "_bias_scale")
+    require(constant in (0.0, 1.0), "bias_scale", "the constant feature is 1, or absent: 0")
     f.keep("t_", 0)
     if f.has("t"):
         f.whole("t", 0, 2**53)
@@ -176,20 +173,18 @@ def _describe_mistakes(f: Fields, sizes: Sizes, n_updates: int) -> None:
     count = sizes.n_problems
     mistakes = f.ragged("mistakes", "mistake_lengths", count, INDICES, of_each("mistakes_", count))
     lengths, samples = [len(each) for each in mistakes], np.concatenate(mistakes)
-    if len(samples) != n_updates:
-        raise damaged("n_updates", f"{n_updates} where {len(samples)} mistakes are listed")
+    require(len(samples) == n_updates, "n_updates", f"{n_updates} where {len(samples)} mistakes are listed")
     support = getattr(f.model, "support_", np.empty(0, dtype=np.int32))
     places = np.searchsorted(support, samples)
-    if not np.array_equal(support[places[places < len(support)]], samples):
-        raise damaged("mistakes", "the sample of a mistake is not among the support vectors")
+    are_there = np.array_equal(support[places[places < len(support)]], samples)
+    require(are_there, "mistakes", "the sample of a mistake is not among the support vectors")
     bounds = f.each("mistake_bound", count, _decode_bound, _encode_bound, of_each("mistake_bound_", count))
     f.keep("mistakes_", alone(mistakes))
     f.keep("mistake_bound_", alone(bounds))
     if not f.has("vote_signs", "_votes"):
         return
     signs = f.floats("vote_signs", (n_updates,), lambda model: np.concatenate([signs for _, signs, _ in model._votes]))
-    if (np.abs(signs) != 1.0).any():
-        raise damaged("vote_signs", "a sign is neither −1 nor 1")
+    require((np.abs(signs) == 1.0).all(), "vote_signs", "a sign is neither −1 nor 1")
     shares = f.floats(
         "vote_shares", (n_updates,), lambda model: np.concatenate([its for _, _, its in model._votes]), 0.0
     )
@@ -204,8 +199,7 @@ def _encode_bound(bound: Any) -> Any:
 def _decode_bound(name: str, said: Any) -> Any:
     if said is None:
         return None
-    if not isinstance(said, dict) or set(said) != {"rho", "gamma"}:
-        raise damaged(name, "rho and gamma are wanted, or null")
+    require(isinstance(said, dict) and set(said) == {"rho", "gamma"}, name, "rho and gamma are wanted, or null")
     try:
         return perceptron_updates(**{key: decode_float(name, value) for key, value in said.items()})
     except InvalidInputError as error:
@@ -215,16 +209,15 @@ def _decode_bound(name: str, said: Any) -> Any:
 def _describe_common(f: Fields, is_pairwise: bool = False) -> Sizes:
     """Classes, features and training data."""
     n_classes = len(f.texts("classes", LABELS, None))
-    if n_classes < 2:
-        raise damaged("classes", f"a classifier has at least two classes, not {n_classes}")
+    require(n_classes >= 2, "classes", f"a classifier has at least two classes, not {n_classes}")
     n_features = f.whole("n_features", 1, source="n_features_in_")
     if f.has("feature_names", "feature_names_in_"):
         f.texts("feature_names", ("U",), n_features, "feature_names_in_")
     shape = (0, n_features)
     if f.has("shape_fit"):
         shape = n, width = tuple(f.each("shape_fit", 2, decode, int))
-        if type(n) is not int or not 0 < n < 2**31 or type(width) is not int or width != n_features:
-            raise damaged("shape_fit", f"{shape!r} where (samples, {n_features}) is wanted")
+        is_right = type(n) is type(width) is int and 0 < n < 2**31 and width == n_features
+        require(is_right, "shape_fit", f"{shape!r} where (samples, {n_features}) is wanted")
         f.keep("shape_fit_", shape)
     if f.has("fingerprint"):  # older files have none
         numbers = f.each("fingerprint", len(Fingerprint._fields), _decode_hexadecimal, "{:016x}".format)
@@ -236,27 +229,24 @@ def _describe_common(f: Fields, is_pairwise: bool = False) -> Sizes:
 
 
 def _decode_hexadecimal(name: str, said: Any) -> int:
-    if not isinstance(said, str) or not HEXADECIMAL.fullmatch(said):
-        raise damaged(name, "each number has 16 hexadecimal digits")
+    is_right = isinstance(said, str) and HEXADECIMAL.fullmatch(said)
+    require(is_right, name, "each number has 16 hexadecimal digits")
     return int(said, 16)
 
 
 def _describe_kernel(f: Fields, sizes: Sizes) -> Kernel:
     kernel: Kernel = f.value("kernel", decode_kernel, encode_kernel)
-    if not kernel.is_resolved:
-        raise damaged("kernel", f"{kernel!r} still depends on data")
-    if isinstance(kernel, Precomputed) and sizes.n != sizes.n_features:
-        raise damaged("shape_fit", f"a precomputed matrix is square, not {sizes.n} × {sizes.n_features}")
+    require(kernel.is_resolved, "kernel", f"{kernel!r} still depends on data")
+    is_right = not isinstance(kernel, Precomputed) or sizes.n == sizes.n_features
+    require(is_right, "shape_fit", f"a precomputed matrix is square, not {sizes.n} × {sizes.n_features}")
     return kernel
 
 
 def _describe_support(f: Fields, sizes: Sizes) -> int:
     """The numbers of different training samples; how many there are."""
-    if not sizes.n:
-        raise damaged("shape_fit", "it is missing")
+    require(sizes.n, "shape_fit", "it is missing")
     support = f.indices("support", "i4", (None,), sizes.n)
-    if len(np.unique(support)) != len(support):
-        raise damaged("support", "a sample appears twice")
+    require(len(np.unique(support)) == len(support), "support", "a sample appears twice")
     return len(support)
 
 
@@ -279,8 +269,7 @@ def _describe_one_vs_rest(f: Fields) -> Sizes:
     if is_linear and not f.has("support"):
         return sizes
     n_support_vectors = _describe_support(f, sizes)
-    if (np.diff(f.model.support_) <= 0).any():
-        raise damaged("support", "its values must rise")
+    require((np.diff(f.model.support_) > 0).all(), "support", "its values must rise")
     f.floats("dual_coef", (sizes.n_problems, n_support_vectors))
     if not is_linear:
         f.floats("coefficients", (sizes.n_problems, n_support_vectors), "_coefficients")
@@ -293,14 +282,12 @@ def _describe_one_vs_rest(f: Fields) -> Sizes:
 def _describe_convex_fit(f: Fields, sizes: Sizes) -> None:
     """Where the exact optimum of each problem lies, if that is known; what the ramp loss leaves besides; proofs."""
     f.keep("_last_fit", None)
-    table = f.array(
-        "optimum_balls", ("f8",), (None, 4), lambda model: np.reshape(model._balls, (-1, 4)), is_finite=False
-    )
-    if len(table) not in (0, sizes.n_problems):
-        raise damaged("optimum_balls", f"{len(table)} where 0 or {sizes.n_problems} are wanted")
-    if np.isnan(table).any() or (table[:, 0] < 0).any() or not np.isfinite(table[:, 3]).all():
-        raise damaged("optimum_balls", "a radius is negative, or a number is NaN")
-    f.keep("_balls", [OptimumBall(*row) for row in table.tolist()])
+    name, shape = "optimum_balls", (None, len(OptimumBall._fields))
+    balls = f.array(name, ("f8",), shape, lambda model: np.reshape(model._balls, (-1, shape[1])), is_finite=False)
+    require(len(balls) in (0, sizes.n_problems), name, f"{len(balls)} where 0 or {sizes.n_problems} are wanted")
+    is_right = not np.isnan(balls).any() and (balls[:, 0] >= 0).all() and np.isfinite(balls[:, 3]).all()
+    require(is_right, name, "a radius is negative, or a number is NaN")
+    f.keep("_balls", [OptimumBall(*row) for row in balls.tolist()])
     if f.has("outliers"):
         _describe_ramp(f, sizes)
     describe_proofs(f, sizes.n_problems)
@@ -309,9 +296,8 @@ def _describe_convex_fit(f: Fields, sizes: Sizes) -> None:
 def _describe_ramp(f: Fields, sizes: Sizes) -> None:
     count, n = sizes.n_problems, sizes.n
     outliers = f.ragged("outliers", "outlier_lengths", count, INDICES, of_each("outliers_", count), n + 1)
-    for rows in outliers:
-        if len(rows) and (rows[0] < 0 or rows[-1] >= n or (np.diff(rows) <= 0).any()):
-            raise damaged("outliers", "the samples of a problem do not rise, or are no training samples")
+    are_right = all((np.diff(rows, prepend=-1, append=n) > 0).all() for rows in outliers)
+    require(are_right, "outliers", "the samples of a problem do not rise, or are no training samples")
     f.keep("outliers_", alone([rows.astype(np.intp, copy=False) for rows in outliers]))
     for name in ("objective", "objective_bound"):
         values = f.each(name, count, decode_number, encode_float, of_each(f"{name}_", count))

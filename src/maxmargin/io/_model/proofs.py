@@ -9,7 +9,7 @@ from maxmargin.core import Certificate, Status
 from maxmargin.core.certificate.groups import Groups
 from maxmargin.core.solution import TracePoint
 from maxmargin.estimators.multiclass.one_vs_one import store_endings
-from maxmargin.io._model.archive import damaged
+from maxmargin.io._model.archive import require
 from maxmargin.io._model.fields import Fields, of_each
 from maxmargin.io._model.values import decode_float, decode_number, encode_float
 
@@ -33,9 +33,8 @@ def describe_proofs(f: Fields, count: int) -> None:
     statuses = f.each("status", count, _decode_status, lambda status: status.name, of_each("status_", count))
     solvers = f.each("solver", count, _decode_text, source=of_each("solver_", count))
     traces = f.ragged("trace", "trace_lengths", count, TRACE, of_each("trace_", count))
-    for points in traces:
-        if not (np.isfinite(points[:, 1]).all() and (points[:, 1] == np.rint(points[:, 1])).all()):
-            raise damaged("trace", "an iteration is not a whole number")
+    are_whole = all((np.isfinite(points[:, 1]) & (points[:, 1] == np.rint(points[:, 1]))).all() for points in traces)
+    require(are_whole, "trace", "an iteration is not a whole number")
     worst = f.whole("worst", 0, count - 1, _worst) if count > 1 else 0
     if f.is_reading:
         moments = [tuple(_point(*row) for row in points.tolist()) for points in traces]
@@ -51,14 +50,13 @@ def _point(seconds: float, iteration: float, *values: float) -> TracePoint:
 
 
 def _decode_text(name: str, said: Any) -> str:
-    if not isinstance(said, str):
-        raise damaged(name, "texts are wanted")
-    return said
+    require(isinstance(said, str), name, "texts are wanted")
+    return str(said)
 
 
 def _decode_status(name: str, said: Any) -> Status:
-    if _decode_text(name, said) not in Status.__members__:
-        raise damaged(name, f"{said!r} is none of {', '.join(Status.__members__)}")
+    is_right = _decode_text(name, said) in Status.__members__
+    require(is_right, name, f"{said!r} is none of {', '.join(Status.__members__)}")
     return Status[said]
 
 
@@ -73,13 +71,13 @@ def _encode(certificate: Certificate) -> dict[str, Any]:
 def _decode(said: Any, tol: float | None) -> Certificate:
     """One certificate; where the file does not say which gap was asked for, it is the estimator's."""
     name = "certificate"
-    if not isinstance(said, dict) or set(said) - set(LATER) != {*NUMBERS, *MAYBE_NAN, *FLAGS, "groups"}:
-        raise damaged(name, f"its fields are {', '.join((*NUMBERS, *MAYBE_NAN, *FLAGS, 'groups', *LATER))}")
+    needed = (*NUMBERS, *MAYBE_NAN, *FLAGS, "groups")
+    is_right = isinstance(said, dict) and set(said) - set(LATER) == set(needed)
+    require(is_right, name, f"its fields are {', '.join((*needed, *LATER))}")
     groups = said["groups"]
-    if not isinstance(groups, list) or len(groups) != 3 or not all(type(n) is int and n >= 0 for n in groups):
-        raise damaged(name, f"groups={groups!r} where three numbers of samples are wanted")
-    if not all(isinstance(said[flag], bool) for flag in FLAGS):
-        raise damaged(name, f"{' and '.join(FLAGS)} are true or false")
+    is_right = isinstance(groups, list) and len(groups) == 3 and all(type(n) is int and n >= 0 for n in groups)
+    require(is_right, name, f"groups={groups!r} where three numbers of samples are wanted")
+    require(all(isinstance(said[flag], bool) for flag in FLAGS), name, f"{' and '.join(FLAGS)} are true or false")
     later = {key: None if said.get(key) is None else decode_float(name, said[key]) for key in LATER}
     if "tol" not in said and tol is not None:
         later["tol"] = float(tol)

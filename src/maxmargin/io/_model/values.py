@@ -17,7 +17,7 @@ import numpy as np
 
 from maxmargin.core import Regularization
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
-from maxmargin.io._model.archive import damaged
+from maxmargin.io._model.archive import damaged, require
 from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from maxmargin.solvers import SOLVERS, Auto
 
@@ -74,19 +74,23 @@ def encode_kernel(kernel: Kernel) -> dict[str, Any]:
 
 def decode(name: str, value: Any) -> Any:
     """The inverse of `encode`; anything else is refused by the field's name."""
-    if isinstance(value, int | float) and not abs(value) <= sys.float_info.max:
-        raise damaged(name, "a number is NaN or beyond float64")
+    if isinstance(value, int | float):
+        require(abs(value) <= sys.float_info.max, name, "a number is NaN or beyond float64")
     if value is None or isinstance(value, bool | int | str | float):
         return value
-    if not isinstance(value, dict):
-        raise damaged(name, "a list where a value is wanted")
+    require(isinstance(value, dict), name, "a list where a value is wanted")
     given = {key: item for key, item in value.items() if key != "type"}
     try:
         match value.get("type"):
             case "float" if set(given) == {"value"}:
                 return SPECIAL[given["value"]]
             case "class_weight" if set(given) == {"weights"}:
-                return {_label(name, key): _weight(name, weight) for key, weight in given["weights"]}
+                weights = {label: decode_float(name, weight) for label, weight in given["weights"]}
+                are_labels = all(isinstance(label, bool | int | str | float) for label in weights)
+                require(are_labels, name, "a label is neither a text nor a number")
+                are_positive = all(0 < weight < math.inf for weight in weights.values())
+                require(are_positive, name, "the weight of a class is not positive")
+                return weights
             case "regularization" | "kernel" | "solver" as kind:
                 settings = {key: decode(name, item) for key, item in given.items() if key != "name"}
                 made = SETTINGS[kind][given.get("name", "")](**settings)
@@ -107,44 +111,29 @@ def _check_solver(name: str, solver: Any) -> None:
         found, default = getattr(solver, field.name), field.default
         is_number = isinstance(default, int | float) and not isinstance(default, bool)
         is_alike = type(found) is type(default) or (is_number and type(found) in (int, float))
-        if not is_alike and (field.name, type(found)) != ("average", bool):
-            raise damaged(name, f"{field.name}={found!r} is not like {default!r}")
-
-
-def _label(name: str, value: Any) -> Any:
-    if isinstance(value, bool | int | str | float):
-        return value
-    raise damaged(name, f"{value!r} is no label")
-
-
-def _weight(name: str, value: Any) -> float:
-    weight = decode_float(name, value)
-    if not 0 < weight < math.inf:
-        raise damaged(name, f"the weight {value!r} of a class is not positive")
-    return weight
+        is_alike = is_alike or (field.name, type(found)) == ("average", bool)
+        require(is_alike, name, f"{field.name}={found!r} is not like {default!r}")
 
 
 def decode_float(name: str, value: Any) -> float:
     """A number of the header, NaN and infinities included."""
     number = decode(name, value)
-    if isinstance(number, bool) or not isinstance(number, int | float):
-        raise damaged(name, f"{value!r} where a number is wanted")
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    require(is_number, name, f"{value!r} where a number is wanted")
     return float(number)
 
 
 def decode_number(name: str, value: Any) -> float:
     """A number of the header that is not NaN."""
     number = decode_float(name, value)
-    if math.isnan(number):
-        raise damaged(name, "a value is NaN")
+    require(not math.isnan(number), name, "a value is NaN")
     return number
 
 
 def decode_kernel(name: str, value: Any) -> Kernel:
     """A kernel of the header."""
-    kernel = decode(name, value)
-    if not isinstance(kernel, Kernel):
-        raise damaged(name, f"{value!r} where a kernel is wanted")
+    kernel: Kernel = decode(name, value)
+    require(isinstance(kernel, Kernel), name, f"{value!r} where a kernel is wanted")
     return kernel
 
 
