@@ -11,11 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInputError
+from maxmargin.io._data.arrays import looks_like_svmlight, read_npz, read_svmlight
 from maxmargin.io._data.csv import read_csv
-from maxmargin.io._data.npz import read_npz
-from maxmargin.io._data.parquet import read_parquet
-from maxmargin.io._data.svmlight import looks_like_svmlight, read_svmlight
-from maxmargin.io._data.table import Data, Request
+from maxmargin.io._data.table import Data, Request, read_parquet
 
 MAX_BYTES = 16 << 30
 """Bytes of a file, and of what it unpacks to, unless the caller says otherwise."""

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from maxmargin.errors import MissingExtraError, NotSupportedError
 from maxmargin.io._formats.machine import Machine
 from maxmargin.io._model.archive import Array
-from maxmargin.io._model.values import encode_kernel
+from maxmargin.io._model.parameters import encode_kernel
 from maxmargin.kernels import RBF, Polynomial, Precomputed, Sigmoid
 
 OPSET, IR_VERSION = 17, 8

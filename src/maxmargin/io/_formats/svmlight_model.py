@@ -13,7 +13,7 @@ from maxmargin.errors import NotSupportedError
 from maxmargin.estimators import SVC
 from maxmargin.io._formats.libsvm import support_vectors, whole_labels
 from maxmargin.io._formats.machine import Machine, svc_of
-from maxmargin.io._model.values import encode_kernel
+from maxmargin.io._model.parameters import encode_kernel
 from maxmargin.io._text import Lines, read_support_vectors
 
 FIRST = b"SVM-light Version"

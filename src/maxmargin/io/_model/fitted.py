@@ -20,8 +20,7 @@ from maxmargin.estimators.fingerprint import Fingerprint
 from maxmargin.estimators.stochastic.perceptron import PerceptronStream
 from maxmargin.io._model.archive import Array, damaged, require
 from maxmargin.io._model.fields import INDICES, Fields, alone, of_each
-from maxmargin.io._model.proofs import describe_proofs
-from maxmargin.io._model.values import (
+from maxmargin.io._model.parameters import (
     decode,
     decode_float,
     decode_kernel,
@@ -30,6 +29,7 @@ from maxmargin.io._model.values import (
     encode_float,
     encode_kernel,
 )
+from maxmargin.io._model.proofs import describe_proofs
 from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
 from maxmargin.solvers.stochastic.iterates import AVERAGES, Iterates, Rule
 

@@ -18,8 +18,7 @@ from maxmargin.io._atomic import replacing
 from maxmargin.io._model.archive import MAX_BYTES, MAX_FRAME, MAX_MEMBERS, Archive, damaged, describe, write_archive
 from maxmargin.io._model.fields import Fields
 from maxmargin.io._model.fitted import describe_kernel_machine, describe_linear, describe_pegasos, describe_perceptron
-from maxmargin.io._model.parameters import decode_parameters
-from maxmargin.io._model.values import encode, parse_json
+from maxmargin.io._model.parameters import decode_parameters, encode, parse_json
 
 FORMAT, VERSION = "maxmargin model", 1
 HEADER = "header.json"

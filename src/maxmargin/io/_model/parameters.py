@@ -1,17 +1,161 @@
-"""What each parameter of an estimator may be: checked when a model is loaded, and on the command line."""
+"""Parameters and other values of the header: as JSON and back, and what each parameter may be.
 
+Plain values are stored as they are, everything else as an object that names its type.
+
+{"type": "float", "value": "inf"}                                       what JSON has no number for
+{"type": "regularization", "spelling": "mean", "value": 2.0}
+{"type": "kernel", "name": "rbf", "gamma": 0.5}
+{"type": "solver", "name": "smo", "seed": 0, …}
+{"type": "class_weight", "weights": [["spam", 2.0], ["ham", 1.0]]}
+"""
+
+import json
 import math
+import sys
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
+import numpy as np
+
 from maxmargin.core import Regularization
-from maxmargin.errors import InvalidInputError, ModelFileError
+from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.estimators.ramp_loss import EXACT
-from maxmargin.io._model.archive import damaged
-from maxmargin.io._model.values import decode
-from maxmargin.kernels import Kernel
+from maxmargin.io._model.archive import damaged, require
+from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
 from maxmargin.kernels.names import NAMES
 from maxmargin.solvers import SOLVERS, Auto, Solver
+
+KERNELS = {"linear": Linear, "poly": Polynomial, "rbf": RBF, "sigmoid": Sigmoid, "precomputed": Precomputed}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "regularization": {"": Regularization},
+    "kernel": dict(KERNELS),
+    "solver": {**SOLVERS, "auto": Auto},
+}
+"""Frozen classes that a file can hold, by type and name; there is one regularization, which has no name."""
+
+SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
+
+
+def encode(name: str, value: Any) -> Any:
+    """A value as JSON; what is code and not data is refused."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"type": "float", "value": str(value)}
+    if isinstance(value, dict):
+        return {"type": "class_weight", "weights": [[encode(name, key), encode(name, value[key])] for key in value]}
+    for kind, known in SETTINGS.items():
+        for its_name, its_type in known.items():
+            if type(value) is its_type:
+                named = {"name": its_name} if its_name else {}
+                return {
+                    "type": kind,
+                    **named,
+                    **{f.name: encode(f.name, getattr(value, f.name)) for f in fields(value)},
+                }
+    raise NotSupportedError(
+        f"{name}={value!r} ({type(value).__name__}) is code, or no setting that a file can hold: a model file holds data only. "
+        f"Use a named kernel or solver, or a plain value, e.g. set_params({name}=0); or pickle the model."
+    )
+
+
+def encode_float(value: float) -> Any:
+    """A number as JSON, NaN and infinities included."""
+    return encode("", float(value))
+
+
+def encode_kernel(kernel: Kernel) -> dict[str, Any]:
+    """A kernel by name and parameters; functions are refused."""
+    if type(kernel) not in KERNELS.values():
+        raise NotSupportedError(
+            f"kernel={kernel!r} holds a Python function, which is code, and a model file holds data only. Use one of "
+            f"{', '.join(KERNELS)} (Polynomial(degree=2, gamma=1.0) is FeatureMap(interactions)), or pickle the model."
+        )
+    return dict(encode("kernel", kernel))
+
+
+def decode(name: str, value: Any) -> Any:
+    """The inverse of `encode`; anything else is refused by the field's name."""
+    if isinstance(value, int | float):
+        require(abs(value) <= sys.float_info.max, name, "a number is NaN or beyond float64")
+    if value is None or isinstance(value, bool | int | str | float):
+        return value
+    require(isinstance(value, dict), name, "a list where a value is wanted")
+    given = {key: item for key, item in value.items() if key != "type"}
+    try:
+        match value.get("type"):
+            case "float" if set(given) == {"value"}:
+                return SPECIAL[given["value"]]
+            case "class_weight" if set(given) == {"weights"}:
+                weights = {label: decode_float(name, weight) for label, weight in given["weights"]}
+                are_labels = all(isinstance(label, bool | int | str | float) for label in weights)
+                require(are_labels, name, "a label is neither a text nor a number")
+                are_positive = all(0 < weight < math.inf for weight in weights.values())
+                require(are_positive, name, "the weight of a class is not positive")
+                return weights
+            case "regularization" | "kernel" | "solver" as kind:
+                settings = {key: decode(name, item) for key, item in given.items() if key != "name"}
+                made = SETTINGS[kind][given.get("name", "")](**settings)
+                if kind == "solver":  # its settings are not checked by itself; those of the others are
+                    _check_solver(name, made)
+                return made
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        what = str(error) if isinstance(error, InvalidInputError) else f"{value!r} cannot be read"
+        raise damaged(name, what) from error
+    raise damaged(name, f"its type {value.get('type')!r} is unknown")
+
+
+def _check_solver(name: str, solver: Any) -> None:
+    """Each setting is of the type of its default."""
+    for field in fields(solver):
+        found, default = getattr(solver, field.name), field.default
+        is_number = isinstance(default, int | float) and not isinstance(default, bool)
+        is_alike = type(found) is type(default) or (is_number and type(found) in (int, float))
+        is_alike = is_alike or (field.name, type(found)) == ("average", bool)
+        require(is_alike, name, f"{field.name}={found!r} is not like {default!r}")
+
+
+def decode_float(name: str, value: Any) -> float:
+    """A number of the header, NaN and infinities included."""
+    number = decode(name, value)
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    require(is_number, name, f"{value!r} where a number is wanted")
+    return float(number)
+
+
+def decode_number(name: str, value: Any) -> float:
+    """A number of the header that is not NaN."""
+    number = decode_float(name, value)
+    require(not math.isnan(number), name, "a value is NaN")
+    return number
+
+
+def decode_kernel(name: str, value: Any) -> Kernel:
+    """A kernel of the header."""
+    kernel: Kernel = decode(name, value)
+    require(isinstance(kernel, Kernel), name, f"{value!r} where a kernel is wanted")
+    return kernel
+
+
+def parse_json(text: bytes | bytearray, part: str) -> Any:
+    """JSON in UTF-8 without a key that appears twice; `decode` refuses NaN and infinities, which JSON does not have."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise ValueError("a key appears twice")
+        return found
+
+    try:
+        return json.loads(text.decode("utf-8"), object_pairs_hook=unique)
+    except ValueError as error:
+        raise damaged(part, f"it is no JSON ({error})") from error
+
 
 Check = tuple[str, Callable[[Any], bool]]
 """What is wanted, in words; whether a value is that."""

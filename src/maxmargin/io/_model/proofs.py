@@ -11,7 +11,7 @@ from maxmargin.core.solution import TracePoint
 from maxmargin.estimators.multiclass.one_vs_one import store_endings
 from maxmargin.io._model.archive import require
 from maxmargin.io._model.fields import Fields, of_each
-from maxmargin.io._model.values import decode_float, decode_number, encode_float
+from maxmargin.io._model.parameters import decode_float, decode_number, encode_float
 
 NUMBERS = ("primal", "dual", "gap", "relative_gap", "kkt_violation")
 MAYBE_NAN = ("margin", "distance")
