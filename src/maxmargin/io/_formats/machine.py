@@ -8,7 +8,7 @@ class each for one-vs-rest.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.estimators import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron
+from maxmargin.estimators.multiclass.one_vs_one import pairs_of, unpack_dual
 from maxmargin.io._model.archive import Array
 from maxmargin.io._model.fitted import expansion_of
 from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
@@ -49,20 +50,17 @@ class Machine:
         if self.scheme != "one_vs_one":
             return np.asarray(self.coefficients)
         A = np.zeros((len(self.pairs), self.coefficients.shape[1]))
-        for row, parts in zip(A, pair_coefficients(self.coefficients, self.model.n_support_), strict=True):
-            for own, coefficients in parts:
-                row[own] = coefficients
+        for row, (own, coefficients) in zip(A, of_each_pair(self.coefficients, self.model.n_support_), strict=True):
+            row[own] = coefficients
         return A
 
 
-def pair_coefficients(dual_coef: Array, n_support: Array) -> Iterator[list[tuple[slice, Array]]]:
-    """The support vectors of each problem, a range for each class, and their coefficients, from scikit-learn's layout."""
-    if len(n_support) == 2:
-        yield [(slice(None), dual_coef[0])]
-        return
-    own = [slice(*ends) for ends in pairwise(np.cumsum([0, *n_support]).tolist())]
-    for i, j in combinations(range(len(n_support)), 2):
-        yield [(own[i], dual_coef[j - 1, own[i]]), (own[j], dual_coef[i, own[j]])]
+def of_each_pair(dual_coef: Array, n_support: Array) -> Iterator[tuple[Array, Array]]:
+    """(its support vectors, their coefficients) of each problem, from scikit-learn's layout of one-vs-one."""
+    n_classes, samples = len(n_support), np.arange(dual_coef.shape[1])
+    labels = np.repeat(np.arange(n_classes), n_support)
+    for pair in pairs_of(labels, n_classes):
+        yield pair.rows, unpack_dual(pair, samples, dual_coef, labels, n_classes)
 
 
 def machine_of(estimator: Any) -> Machine:
@@ -110,7 +108,7 @@ def svc_of(parameters: dict[str, Any], classes: Any, counts: Any, dual_coef: Arr
     if isinstance(kernel, Linear):
         if len(intercept) * d > MAX_WEIGHTS:
             raise NotSupportedError(f"{len(intercept)} linear decisions of {d} features are more weights than fit.")
-        pairs = pair_coefficients(dual_coef, model.n_support_)
-        model._weights = np.array([sum(own @ rows[its] for its, own in parts) for parts in pairs])
+        pairs = of_each_pair(dual_coef, model.n_support_)
+        model._weights = np.array([coefficients @ rows[own] for own, coefficients in pairs])
     model._expansion = expansion_of(model)
     return model

@@ -75,11 +75,9 @@ class Fields:
     def value(self, name: str, decode: Decode = as_said, encode: Encode = as_given, source: Source = "") -> Any:
         """A small value of the header."""
         if not self.is_reading:
-            said = self.values[name] = encode(self._of_model(name, source))
-        elif name in self.values:
-            said = self.values.pop(name)
-        else:
-            raise ModelFileError(f"The model file is damaged: {name!r} is missing.", name)
+            self.values[name] = encode(self._of_model(name, source))
+        require(name in self.values, name, "it is missing")
+        said = self.values.pop(name) if self.is_reading else self.values[name]
         return self._kept(name, source, decode(name, said))
 
     def whole(self, name: str, low: int = 0, high: int = 2**62, source: Source = "") -> int:
@@ -108,10 +106,9 @@ class Fields:
         """An array of one of some dtypes, or kinds of them."""
         if self._archive is None:
             array = self.arrays[name] = self._of_model(name, source)
-        elif name in self.arrays:
-            array = read_array(self._archive, name, self.arrays.pop(name))
         else:
-            raise ModelFileError(f"The model file is damaged: array {name!r} is missing.", name)
+            require(name in self.arrays, name, "the array is missing")
+            array = read_array(self._archive, name, self.arrays.pop(name))
         is_right = array.dtype.str[1:] in kinds or array.dtype.kind in kinds
         require(is_right, name, f"dtype {array.dtype.str} where {' or '.join(kinds)} is wanted")
         is_right = array.ndim == len(shape) and all(b in (None, a) for a, b in zip(array.shape, shape, strict=True))
