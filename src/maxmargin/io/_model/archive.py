@@ -114,16 +114,16 @@ class Archive:
     def _found(self) -> Iterator[Member]:
         at = 0
         for _ in range(MAX_MEMBERS):
-            head = self._at(at, LOCAL.size)
+            head = self._at(at, LOCAL.size + MAX_NAME)
             if len(head) < LOCAL.size or not head.startswith(b"PK\x03\x04"):
                 return
-            crc, size, _, length = LOCAL.unpack(head)[6:10]
-            name = self._at(at + LOCAL.size, length)
-            is_name = len(name) <= MAX_NAME and name.isascii() and name.decode().replace(".", "_").isidentifier()
-            require(is_name, "the archive", f"{name[:MAX_NAME]!r} is not the name of a member")
+            crc, size, _, length = LOCAL.unpack_from(head)[6:10]
+            name = head[LOCAL.size : LOCAL.size + length]
+            if not name.isascii() or not name.decode().replace(".", "_").isidentifier():
+                raise damaged("the archive", f"{name!r} is not the name of a member")
             member = Member(name.decode(), at + LOCAL.size + len(name), size, crc)
-            is_ours = member.local_header() == head + name
-            require(is_ours, member.name, "it is compressed, or its header is not as maxmargin writes it")
+            if not head.startswith(member.local_header()):
+                raise damaged(member.name, "it is compressed, or its header is not as maxmargin writes it")
             yield member
             at = member.start + size
 
@@ -174,12 +174,12 @@ def read_array(archive: Archive, name: str, entry: Any) -> Array:
     is_entry = isinstance(entry, dict) and set(entry) == {"dtype", "shape", "order", "sha256"}
     require(is_entry, name, "the header must give its dtype, shape, order and sha256")
     said, shape, order = entry["dtype"], entry["shape"], entry["order"]
-    is_dtype = isinstance(said, str) and DTYPE.fullmatch(said)
-    require(is_dtype, name, f"dtype {said!r} is not one that a model file holds")
-    is_shape = isinstance(shape, list) and 1 <= len(shape) <= 2
-    is_shape = is_shape and all(type(side) is int and 0 <= side <= LARGEST_SIDE for side in shape)
-    require(is_shape, name, f"shape {shape!r} is not one or two whole numbers")
-    require(order in ("C", "F")[: len(shape)], name, f"order {order!r} is neither 'C' nor, for two dimensions, 'F'")
+    if not isinstance(said, str) or not DTYPE.fullmatch(said):
+        raise damaged(name, f"dtype {said!r} is not one that a model file holds")
+    if not isinstance(shape, list) or not all(type(side) is int and 0 <= side <= LARGEST_SIDE for side in shape):
+        raise damaged(name, f"shape {shape!r} is not a list of whole numbers")
+    if not 1 <= len(shape) <= 2 or order not in ("C", "F")[: len(shape)]:
+        raise damaged(name, f"order {order!r} and {len(shape)} dimensions: 1 or 2 are possible, 'F' for 2 only")
     dtype, prefix = np.dtype(said), npy_prefix(said, tuple(shape), order)
     member = archive.members.get(f"{name}.npy")
     if member is None or member.size != len(prefix) + math.prod(shape) * dtype.itemsize:
@@ -189,9 +189,9 @@ def read_array(archive: Archive, name: str, entry: Any) -> Array:
     require(is_described, name, "its SHA-256 or its own description contradicts the header")
     content = np.frombuffer(buffer, dtype=np.uint8, offset=len(prefix))
     # NumPy would believe these bytes, and fail later.
-    largest = {"b": 1, "U": LARGEST_CHARACTER}.get(dtype.kind)
-    units = content.view(np.dtype("<u4")) if dtype.kind == "U" else content
-    is_possible = largest is None or units.max(initial=0) <= largest
-    require(is_possible, name, "a truth value is neither 0 nor 1, or a character is not one of Unicode's")
+    if dtype.kind == "b" and content.max(initial=0) > 1:
+        raise damaged(name, "a truth value is neither 0 nor 1")
+    if dtype.kind == "U" and content.view(np.dtype("<u4")).max(initial=0) > LARGEST_CHARACTER:
+        raise damaged(name, "a character is not one of Unicode's")
     array: Array = content.view(dtype).reshape(shape, order=order).astype(dtype.newbyteorder("="), copy=False)
     return array

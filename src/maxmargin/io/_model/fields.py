@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import ModelFileError, NotSupportedError
-from maxmargin.io._model.archive import Archive, Array, read_array, require
+from maxmargin.io._model.archive import Archive, Array, damaged, read_array, require
 
 FLAVOURS = {"csr_array": sp.csr_array, "csr_matrix": sp.csr_matrix}
 MOST_ROWS = 2**40
@@ -59,17 +59,17 @@ class Fields:
             return name in self.values or name in self.arrays
         return getattr(self.model, attribute or f"{name}_", None) is not None
 
-    def keep(self, attribute: str, value: Any) -> None:
-        """Set an attribute of a model that is loaded."""
+    def keep(self, **attributes: Any) -> None:
+        """Set attributes of a model that is loaded."""
         if self.is_reading:
-            setattr(self.model, attribute, value)
+            vars(self.model).update(attributes)
 
     def _of_model(self, name: str, source: Source) -> Any:
         return source(self.model) if callable(source) else getattr(self.model, source or f"{name}_")
 
     def _kept(self, name: str, source: Source, value: Any) -> Any:
         if not callable(source):
-            self.keep(source or f"{name}_", value)
+            self.keep(**{source or f"{name}_": value})
         return value
 
     def value(self, name: str, decode: Decode = as_said, encode: Encode = as_given, source: Source = "") -> Any:
@@ -84,9 +84,9 @@ class Fields:
         """A whole number between two others."""
 
         def decode(name: str, value: Any) -> int:
-            is_right = type(value) is int and low <= value <= high
-            require(is_right, name, f"{value!r} where a whole number from {low} to {high} is wanted")
-            return int(value)
+            if type(value) is not int or not low <= value <= high:
+                raise damaged(name, f"{value!r} where a whole number from {low} to {high} is wanted")
+            return value
 
         return int(self.value(name, decode, int, source))
 
@@ -109,10 +109,10 @@ class Fields:
         else:
             require(name in self.arrays, name, "the array is missing")
             array = read_array(self._archive, name, self.arrays.pop(name))
-        is_right = array.dtype.str[1:] in kinds or array.dtype.kind in kinds
-        require(is_right, name, f"dtype {array.dtype.str} where {' or '.join(kinds)} is wanted")
-        is_right = array.ndim == len(shape) and all(b in (None, a) for a, b in zip(array.shape, shape, strict=True))
-        require(is_right, name, f"shape {array.shape} where {shape} is wanted (None: any length)")
+        if array.dtype.str[1:] not in kinds and array.dtype.kind not in kinds:
+            raise damaged(name, f"dtype {array.dtype} where {' or '.join(kinds)} is wanted")
+        if array.ndim != len(shape) or any(b not in (None, a) for a, b in zip(array.shape, shape, strict=True)):
+            raise damaged(name, f"shape {array.shape} where {shape} is wanted (None: any length)")
         if array.dtype.kind == "f" and is_finite:
             require(np.isfinite(array).all(), name, "a value is not finite")
         return np.asarray(self._kept(name, source, array))
@@ -126,8 +126,8 @@ class Fields:
     def indices(self, name: str, dtype: str, shape: Shape, stop: int = MOST_ROWS, source: Source = "") -> Array:
         """Whole numbers ≥ 0 and below stop."""
         array = self.array(name, (dtype,), shape, source)
-        is_right = not array.size or (array.min() >= 0 and array.max() < stop)
-        require(is_right, name, f"an index is not within 0 … {stop - 1}")
+        if array.size and (array.min() < 0 or array.max() >= stop):
+            raise damaged(name, f"an index is not within 0 … {stop - 1}")
         return array
 
     def ragged(
@@ -160,7 +160,7 @@ class Fields:
         indices = self.indices(f"{name}_indices", kind, (len(data),), shape[1], lambda _: X.indices)
         is_right = bool(indptr[0] == 0 and indptr[-1] == len(data) and (np.diff(indptr) >= 0).all())
         require(is_right, f"{name}_indptr", f"its values must rise from 0 to {len(data)}")
-        self.keep(f"{name}_", FLAVOURS[said["type"]]((data, indices, indptr), shape=shape))
+        self.keep(**{f"{name}_": FLAVOURS[said["type"]]((data, indices, indptr), shape=shape)})
 
     def texts(self, name: str, kinds: tuple[str, ...], length: int | None, source: str = "") -> Array:
         """Labels or names, no two of them the same; Python objects must be texts."""

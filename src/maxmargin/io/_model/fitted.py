@@ -67,7 +67,7 @@ def describe_kernel_machine(f: Fields) -> None:
     require(is_sum, "n_support", f"its sum is not the number of support vectors, {n_support_vectors}")
     f.floats("dual_coef", (sizes.n_classes - 1, n_support_vectors))
     f.floats("intercept", (sizes.n_problems,))
-    f.keep("_weights", None)
+    f.keep(_weights=None)
     if isinstance(kernel, Linear):
         f.floats("coef", (sizes.n_problems, sizes.n_features), "_weights")
     _describe_vectors(f, (n_support_vectors, sizes.n_features))
@@ -98,7 +98,7 @@ def describe_pegasos(f: Fields) -> None:
     f.whole("n_iter", 1)
     t = f.whole("t", 0, 2**53)
     describe_proofs(f, sizes.n_problems)
-    f.keep("_stream", None)
+    f.keep(_stream=None)
     if not f.has("stream_rule", "_stream"):
         return
     rule = f.value("stream_rule", _decode_rule, _encode_rule, lambda model: model._stream[0].rule)
@@ -124,7 +124,7 @@ def describe_pegasos(f: Fields) -> None:
         )
         for k in range(sizes.n_problems)
     ]
-    f.keep("_stream", streams)
+    f.keep(_stream=streams)
 
 
 def _encode_rule(rule: Rule) -> dict[str, Any]:
@@ -151,22 +151,20 @@ def describe_perceptron(f: Fields) -> None:
     n_updates = f.whole("n_updates")
     constant = f.value("bias_scale", decode_float, encode_float, "_bias_scale")
     require(constant in (0.0, 1.0), "bias_scale", "the constant feature is 1, or absent: 0")
-    f.keep("t_", 0)
+    f.keep(t_=0, _votes=None, _stream=None)
     if f.has("t"):
         f.whole("t", 0, 2**53)
-    f.keep("_votes", None)
-    f.keep("_stream", None)
     if f.has("stream_t", "_stream"):
         shape = (sizes.n_problems, sizes.n_features + 1)
         w, u = (f.floats(f"stream_{name}", shape, attrgetter(f"_stream.{name}")).copy() for name in "wu")
         t = f.indices("stream_t", "i8", (sizes.n_problems,), 2**53, attrgetter("_stream.t"))
-        f.keep("_stream", PerceptronStream(w, u, t.copy()))
+        f.keep(_stream=PerceptronStream(w, u, t.copy()))
     if f.has("mistakes"):
         _describe_mistakes(f, sizes, n_updates)
     elif f.model._stream is None or not isinstance(f.model.kernel_, Linear):
         raise damaged("mistakes", "they are missing, and so is the state of a stream with a linear kernel")
     else:
-        f.keep("mistake_bound_", alone([None] * sizes.n_problems))
+        f.keep(mistake_bound_=alone([None] * sizes.n_problems))
 
 
 def _describe_mistakes(f: Fields, sizes: Sizes, n_updates: int) -> None:
@@ -179,8 +177,7 @@ def _describe_mistakes(f: Fields, sizes: Sizes, n_updates: int) -> None:
     are_there = np.array_equal(support[places[places < len(support)]], samples)
     require(are_there, "mistakes", "the sample of a mistake is not among the support vectors")
     bounds = f.each("mistake_bound", count, _decode_bound, _encode_bound, of_each("mistake_bound_", count))
-    f.keep("mistakes_", alone(mistakes))
-    f.keep("mistake_bound_", alone(bounds))
+    f.keep(mistakes_=alone(mistakes), mistake_bound_=alone(bounds))
     if not f.has("vote_signs", "_votes"):
         return
     signs = f.floats("vote_signs", (n_updates,), lambda model: np.concatenate([signs for _, signs, _ in model._votes]))
@@ -189,7 +186,7 @@ def _describe_mistakes(f: Fields, sizes: Sizes, n_updates: int) -> None:
         "vote_shares", (n_updates,), lambda model: np.concatenate([its for _, _, its in model._votes]), 0.0
     )
     parts = (np.split(values, np.cumsum(lengths)[:-1]) for values in (places.astype(np.intp), signs, shares))
-    f.keep("_votes", list(zip(*parts, strict=True)))
+    f.keep(_votes=list(zip(*parts, strict=True)))
 
 
 def _encode_bound(bound: Any) -> Any:
@@ -218,10 +215,10 @@ def _describe_common(f: Fields, is_pairwise: bool = False) -> Sizes:
         shape = n, width = tuple(f.each("shape_fit", 2, decode, int))
         is_right = type(n) is type(width) is int and 0 < n < 2**31 and width == n_features
         require(is_right, "shape_fit", f"{shape!r} where (samples, {n_features}) is wanted")
-        f.keep("shape_fit_", shape)
+        f.keep(shape_fit_=shape)
     if f.has("fingerprint"):  # older files have none
         numbers = f.each("fingerprint", len(Fingerprint._fields), _decode_hexadecimal, "{:016x}".format)
-        f.keep("fingerprint_", Fingerprint(*numbers))
+        f.keep(fingerprint_=Fingerprint(*numbers))
     if f.has("class_weight"):
         f.floats("class_weight", (n_classes,), low=math.ulp(0.0))
     n_pairs, n_rests = n_classes * (n_classes - 1) // 2, 1 if n_classes == 2 else n_classes
@@ -252,7 +249,7 @@ def _describe_support(f: Fields, sizes: Sizes) -> int:
 
 def _describe_vectors(f: Fields, shape: tuple[int, int]) -> None:
     if isinstance(f.model.kernel_, Precomputed):
-        f.keep("support_vectors_", np.empty((0, 0)))
+        f.keep(support_vectors_=np.empty((0, 0)))
     else:
         f.matrix("support_vectors", shape)
 
@@ -262,8 +259,7 @@ def _describe_one_vs_rest(f: Fields) -> Sizes:
     sizes = _describe_common(f)
     is_linear = isinstance(_describe_kernel(f, sizes), Linear)
     f.floats("intercept", (sizes.n_problems,))
-    f.keep("_weights", None)
-    f.keep("_coefficients", None)
+    f.keep(_weights=None, _coefficients=None)
     if is_linear:
         f.floats("coef", (sizes.n_problems, sizes.n_features), "_weights")
     if is_linear and not f.has("support"):
@@ -275,19 +271,19 @@ def _describe_one_vs_rest(f: Fields) -> Sizes:
         f.floats("coefficients", (sizes.n_problems, n_support_vectors), "_coefficients")
     if not is_linear or f.has("support_vectors"):
         _describe_vectors(f, (n_support_vectors, sizes.n_features))
-        f.keep("_reference", _reference(f.model))
+        f.keep(_reference=_reference(f.model))
     return sizes
 
 
 def _describe_convex_fit(f: Fields, sizes: Sizes) -> None:
     """Where the exact optimum of each problem lies, if that is known; what the ramp loss leaves besides; proofs."""
-    f.keep("_last_fit", None)
+    f.keep(_last_fit=None)
     name, shape = "optimum_balls", (None, len(OptimumBall._fields))
     balls = f.array(name, ("f8",), shape, lambda model: np.reshape(model._balls, (-1, shape[1])), is_finite=False)
     require(len(balls) in (0, sizes.n_problems), name, f"{len(balls)} where 0 or {sizes.n_problems} are wanted")
     is_right = not np.isnan(balls).any() and (balls[:, 0] >= 0).all() and np.isfinite(balls[:, 3]).all()
     require(is_right, name, "a radius is negative, or a number is NaN")
-    f.keep("_balls", [OptimumBall(*row) for row in balls.tolist()])
+    f.keep(_balls=[OptimumBall(*row) for row in balls.tolist()])
     if f.has("outliers"):
         _describe_ramp(f, sizes)
     describe_proofs(f, sizes.n_problems)
@@ -298,7 +294,7 @@ def _describe_ramp(f: Fields, sizes: Sizes) -> None:
     outliers = f.ragged("outliers", "outlier_lengths", count, INDICES, of_each("outliers_", count), n + 1)
     are_right = all((np.diff(rows, prepend=-1, append=n) > 0).all() for rows in outliers)
     require(are_right, "outliers", "the samples of a problem do not rise, or are no training samples")
-    f.keep("outliers_", alone([rows.astype(np.intp, copy=False) for rows in outliers]))
+    f.keep(outliers_=alone([rows.astype(np.intp, copy=False) for rows in outliers]))
     for name in ("objective", "objective_bound"):
         values = f.each(name, count, decode_number, encode_float, of_each(f"{name}_", count))
-        f.keep(f"{name}_", alone(values))
+        f.keep(**{f"{name}_": alone(values)})
