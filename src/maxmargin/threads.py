@@ -1,7 +1,8 @@
-"""Threads: one BLAS thread at a time, for whoever asks, and short turns: the guards of settings that belong to the whole process.
+"""Threads: guards of settings that belong to the whole process (BLAS's threads, Python's turns), and work on several threads.
 
 Small matrix products lose more to waking a second thread than they gain, and their bits depend on the number of threads. Under
-the guard every product runs on one thread; whoever has enough work for more starts threads of its own above it.
+the guard every product runs on one thread. Code with enough work for more cuts it into pieces that depend on the data only
+(`in_pieces`), so that its bits do not depend on the number of threads.
 """
 
 import os
@@ -23,7 +24,8 @@ SHORT_TURN = 2e-4
 """Seconds. Python's own 5e-3 let a thread that comes back from compiled code wait longer than that code had run."""
 
 MOST_PIECES = 16
-"""Pieces of one piece of work at most. With p pieces of the same size, t threads are idle for at most t/p of the time."""
+"""Maximum number of pieces of one call. With p pieces of the same size, t threads wait for each other at most (t − 1)/p of the
+time."""
 
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
@@ -61,7 +63,7 @@ def _controller() -> Any:
 
 
 def _free_control() -> None:
-    """Let this thread set OpenBLAS's limit: since 3.8 threadpoolctl hears one controlling thread, ours come and go."""
+    """Let this thread set OpenBLAS's limit: since 3.8 threadpoolctl obeys one controlling thread only, and ours come and go."""
     from threadpoolctl import OpenBLASController
 
     if hasattr(OpenBLASController, "clear_controlling_thread"):
