@@ -34,8 +34,8 @@ MAX_BYTES = 2**32 - 1
 MAX_MEMBERS, MAX_NAME = 64, 64
 """Members of a model file, and bytes of a member's name."""
 
-MAX_FRAME = MAX_MEMBERS * (LOCAL.size + CENTRAL.size + 2 * MAX_NAME) + END.size
-"""Bytes of a model file beside its members' content."""
+MAX_CONTENT = MAX_BYTES - MAX_MEMBERS * (LOCAL.size + CENTRAL.size + 2 * MAX_NAME) - END.size
+"""Bytes of all members of a model file."""
 
 DTYPE = re.compile(r"<[fiu][248]|\|[iub]1|(<U|\|S)[1-9][0-9]{0,6}")
 """Numbers, truth values, texts and bytes of a fixed length."""

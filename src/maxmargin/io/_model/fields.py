@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.errors import ModelFileError, NotSupportedError
+from maxmargin.errors import NotSupportedError
 from maxmargin.io._model.archive import Archive, Array, damaged, read_array, require
 
 FLAVOURS = {"csr_array": sp.csr_array, "csr_matrix": sp.csr_matrix}
@@ -177,7 +177,7 @@ class Fields:
     def end(self) -> None:
         """Refuse what the description of the model did not ask for."""
         for name in (*self.values, *self.arrays):
-            raise ModelFileError(f"The model file has a field {name!r} that this model has no place for.", name)
+            raise damaged(name, "this model has no place for it")
 
 
 def _fixed(name: str, texts: Array) -> Array:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.estimators import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron
 from maxmargin.io._atomic import replacing
-from maxmargin.io._model.archive import MAX_BYTES, MAX_FRAME, MAX_MEMBERS, Archive, damaged, describe, write_archive
+from maxmargin.io._model.archive import MAX_CONTENT, MAX_MEMBERS, Archive, damaged, describe, require, write_archive
 from maxmargin.io._model.fields import Fields
 from maxmargin.io._model.fitted import describe_kernel_machine, describe_linear, describe_pegasos, describe_perceptron
 from maxmargin.io._model.parameters import decode_parameters, encode, parse_json
@@ -98,10 +98,10 @@ def _members(estimator: Any) -> list[tuple[str, list[Any]]]:
     text = json.dumps(header, ensure_ascii=False, allow_nan=False, indent=1).encode()
     members = [(HEADER, [text]), *((f"{name}.npy", pieces) for name, (_, pieces) in described.items())]
     size = sum(len(piece) for _, pieces in members for piece in pieces)
-    if size > MAX_BYTES - MAX_FRAME or len(text) > MAX_HEADER or len(members) > MAX_MEMBERS:
+    if size > MAX_CONTENT or len(text) > MAX_HEADER or len(members) > MAX_MEMBERS:
         raise NotSupportedError(
             f"The model takes {size:.3g} bytes ({len(text):.3g} of them its header); a model file holds at most "
-            f"{MAX_BYTES - MAX_FRAME:.3g} ({MAX_HEADER:.3g}). Train on fewer samples, or pickle it."
+            f"{MAX_CONTENT:.3g} ({MAX_HEADER:.3g}). Train on fewer samples, or pickle it."
         )
     return members
 
@@ -123,23 +123,17 @@ def read_model(file: IO[bytes]) -> Any:
 
 def _header(archive: Archive) -> dict[str, Any]:
     """The header, each field of the right type; the members of the archive are those that it names."""
-    member = archive.members.get(HEADER)
-    if member is None or member.size > MAX_HEADER:
-        raise ModelFileError(f"The archive has no {HEADER} of at most {MAX_HEADER} bytes: it is no model file.", HEADER)
-    header = parse_json(archive.read(HEADER), HEADER)
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ModelFileError(f"The {HEADER} does not say 'format': {FORMAT!r}: it is no model file.", "format")
+    is_there = HEADER in archive.members and archive.members[HEADER].size <= MAX_HEADER
+    require(is_there, HEADER, f"it is missing, or longer than {MAX_HEADER} bytes")
+    header: dict[str, Any] = parse_json(archive.read(HEADER), HEADER)
+    is_ours = isinstance(header, dict) and header.get("format") == FORMAT
+    require(is_ours, "format", f"{HEADER} does not say {FORMAT!r}, so this is no model file")
     for name, kind in PARTS.items():
-        if type(header.get(name)) is not kind:
-            raise damaged(name, "it is missing or of a wrong type")
-    if not 1 <= header["version"] <= VERSION:
-        raise ModelFileError(
-            f"The model file has version {header['version']}, this maxmargin reads 1 to {VERSION}. Install a newer one.",
-            "version",
-        )
-    if header["estimator"] not in KINDS:
-        raise damaged("estimator", f"{header['estimator']!r} is not one of {', '.join(KINDS)}")
-    unknown = set(header) - set(PARTS) or set(archive.members) - {f"{name}.npy" for name in header["arrays"]} - {HEADER}
-    if unknown:
-        raise ModelFileError(f"The model file has a part {min(unknown)!r} that has no meaning.", min(unknown))
+        require(type(header.get(name)) is kind, name, "it is missing or of a wrong type")
+    number, estimator = header["version"], header["estimator"]
+    require(1 <= number <= VERSION, "version", f"{number} where 1 to {VERSION} can be read. Install a newer maxmargin")
+    require(estimator in KINDS, "estimator", f"{estimator!r} is not one of {', '.join(KINDS)}")
+    members = {f"{name}.npy" for name in header["arrays"]} | {HEADER}
+    for name in (set(header) - set(PARTS)) | (set(archive.members) - members):
+        raise damaged(name, "it has no meaning here")
     return header

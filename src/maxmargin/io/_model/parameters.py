@@ -34,8 +34,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 """Frozen classes that a file can hold, by type and name; there is one regularization, which has no name."""
 
-SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-
 
 def encode(name: str, value: Any) -> Any:
     """A value as JSON; what is code and not data is refused."""
@@ -57,8 +55,9 @@ def encode(name: str, value: Any) -> Any:
                     **{f.name: encode(f.name, getattr(value, f.name)) for f in fields(value)},
                 }
     raise NotSupportedError(
-        f"{name}={value!r} ({type(value).__name__}) is code, or no setting that a file can hold: a model file holds data only. "
-        f"Use a named kernel or solver, or a plain value, e.g. set_params({name}=0); or pickle the model."
+        f"{name}={value!r} is code, a Python function for example, or an object that a model file, which holds data only, cannot "
+        f"hold. Use a named kernel (Polynomial(degree=2, gamma=1.0) is FeatureMap(interactions)), a named solver or a plain "
+        f"value, e.g. set_params({name}=0); or pickle the model."
     )
 
 
@@ -69,11 +68,6 @@ def encode_float(value: float) -> Any:
 
 def encode_kernel(kernel: Kernel) -> dict[str, Any]:
     """A kernel by name and parameters; functions are refused."""
-    if type(kernel) not in KERNELS.values():
-        raise NotSupportedError(
-            f"kernel={kernel!r} holds a Python function, which is code, and a model file holds data only. Use one of "
-            f"{', '.join(KERNELS)} (Polynomial(degree=2, gamma=1.0) is FeatureMap(interactions)), or pickle the model."
-        )
     return dict(encode("kernel", kernel))
 
 
@@ -87,8 +81,8 @@ def decode(name: str, value: Any) -> Any:
     given = {key: item for key, item in value.items() if key != "type"}
     try:
         match value.get("type"):
-            case "float" if set(given) == {"value"}:
-                return SPECIAL[given["value"]]
+            case "float" if given in [{"value": special} for special in ("inf", "-inf", "nan")]:
+                return float(given["value"])
             case "class_weight" if set(given) == {"weights"}:
                 weights = {label: decode_float(name, weight) for label, weight in given["weights"]}
                 are_labels = all(isinstance(label, bool | int | str | float) for label in weights)
@@ -228,11 +222,7 @@ def decode_parameters(kind: type[Any], encoded: dict[str, Any]) -> dict[str, Any
     """The parameters of an estimator of some kind; those that the file does not name keep their default."""
     known, parameters = kind().get_params(deep=False), {}
     for name, value in encoded.items():
-        if name not in known:
-            raise ModelFileError(f"The model file gives {kind.__name__} a parameter {name!r}, which it lacks.", name)
-        parameters[name] = decode(name, value)
-        try:
-            check_parameter(name, parameters[name])
-        except InvalidInputError as error:
-            raise damaged(name, str(error)) from error
+        require(name in known, name, f"{kind.__name__} has no such parameter")
+        parameters[name], (wanted, is_right) = decode(name, value), PARAMETERS[name]
+        require(is_right(parameters[name]), name, f"{value!r} where {wanted} is wanted")
     return parameters
