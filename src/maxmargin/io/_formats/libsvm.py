@@ -20,7 +20,7 @@ from maxmargin.errors import NotSupportedError
 from maxmargin.estimators import SVC
 from maxmargin.io._formats.machine import Machine, svc_of
 from maxmargin.io._model.archive import Array
-from maxmargin.io._model.parameters import encode_kernel
+from maxmargin.io._model.parameters import encode
 from maxmargin.io._text import Lines, read_support_vectors, shown
 from maxmargin.kernels import Precomputed
 
@@ -90,7 +90,7 @@ def write_libsvm(machine: Machine, file: IO[bytes]) -> None:
         )
     if machine.scheme == "one_vs_one" and machine.model.break_ties:
         raise NotSupportedError("LIBSVM knows no break_ties=True. Use set_params(break_ties=False) first.")
-    kernel, vectors = encode_kernel(machine.kernel), support_vectors(machine)
+    kernel, vectors = encode("kernel", machine.kernel), support_vectors(machine)
     head = [
         "svm_type c_svc",
         f"kernel_type {next(theirs for theirs, ours in KERNELS.items() if ours == kernel['name'])}",

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from maxmargin.errors import MissingExtraError, NotSupportedError
 from maxmargin.io._formats.machine import Machine
 from maxmargin.io._model.archive import Array
-from maxmargin.io._model.parameters import encode_kernel
+from maxmargin.io._model.parameters import encode
 from maxmargin.kernels import RBF, Polynomial, Precomputed, Sigmoid
 
 OPSET, IR_VERSION = 17, 8
@@ -27,7 +27,7 @@ def write_onnx(machine: Machine, file: IO[bytes]) -> None:
         import onnx
     except ImportError as error:
         raise MissingExtraError("Export to ONNX needs the package onnx: pip install 'maxmargin[onnx]'.") from error
-    encode_kernel(machine.kernel)  # refuses functions
+    encode("kernel", machine.kernel)  # refuses functions
     graph = _Graph(onnx)
     decisions = graph.node("Add", _sums(graph, machine), machine.model.intercept_)
     model = graph.model(machine, *_labels_and_scores(graph, machine, decisions))

@@ -13,7 +13,7 @@ from maxmargin.errors import NotSupportedError
 from maxmargin.estimators import SVC
 from maxmargin.io._formats.libsvm import support_vectors, whole_labels
 from maxmargin.io._formats.machine import Machine, svc_of
-from maxmargin.io._model.parameters import encode_kernel
+from maxmargin.io._model.parameters import encode
 from maxmargin.io._text import Lines, read_support_vectors
 
 FIRST = b"SVM-light Version"
@@ -31,7 +31,7 @@ def write_svmlight_model(machine: Machine, file: IO[bytes]) -> None:
             f"SVM-light's models tell −1 from +1 and name no labels, these are {machine.model.classes_.tolist()[:5]}. "
             "Train on labels −1 and 1, or export to LIBSVM or ONNX."
         )
-    kernel = encode_kernel(machine.kernel)
+    kernel = encode("kernel", machine.kernel)
     if kernel["name"] not in KERNELS:
         raise NotSupportedError(f"SVM-light's models have no kernel {kernel['name']!r}. Export to LIBSVM or ONNX.")
     vectors = support_vectors(machine)

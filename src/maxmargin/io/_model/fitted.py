@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import fields as fields_of
+from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -19,16 +20,8 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.fingerprint import Fingerprint
 from maxmargin.estimators.stochastic.perceptron import PerceptronStream
 from maxmargin.io._model.archive import Array, damaged, require
-from maxmargin.io._model.fields import INDICES, Fields, alone, of_each
-from maxmargin.io._model.parameters import (
-    decode,
-    decode_float,
-    decode_kernel,
-    decode_number,
-    encode,
-    encode_float,
-    encode_kernel,
-)
+from maxmargin.io._model.fields import INDICES, Fields, alone, as_said, of_each
+from maxmargin.io._model.parameters import decode_float, decode_kernel, decode_number, encode, encode_float
 from maxmargin.io._model.proofs import describe_proofs
 from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
 from maxmargin.solvers.stochastic.iterates import AVERAGES, Iterates, Rule
@@ -212,7 +205,7 @@ def _describe_common(f: Fields, is_pairwise: bool = False) -> Sizes:
         f.texts("feature_names", ("U",), n_features, "feature_names_in_")
     shape = (0, n_features)
     if f.has("shape_fit"):
-        shape = n, width = tuple(f.each("shape_fit", 2, decode, int))
+        shape = n, width = tuple(f.each("shape_fit", 2, as_said, int))
         is_right = type(n) is type(width) is int and 0 < n < 2**31 and width == n_features
         require(is_right, "shape_fit", f"{shape!r} where (samples, {n_features}) is wanted")
         f.keep(shape_fit_=shape)
@@ -232,7 +225,7 @@ def _decode_hexadecimal(name: str, said: Any) -> int:
 
 
 def _describe_kernel(f: Fields, sizes: Sizes) -> Kernel:
-    kernel: Kernel = f.value("kernel", decode_kernel, encode_kernel)
+    kernel: Kernel = f.value("kernel", decode_kernel, partial(encode, "kernel"))
     require(kernel.is_resolved, "kernel", f"{kernel!r} still depends on data")
     is_right = not isinstance(kernel, Precomputed) or sizes.n == sizes.n_features
     require(is_right, "shape_fit", f"a precomputed matrix is square, not {sizes.n} × {sizes.n_features}")

@@ -66,11 +66,6 @@ def encode_float(value: float) -> Any:
     return encode("", float(value))
 
 
-def encode_kernel(kernel: Kernel) -> dict[str, Any]:
-    """A kernel by name and parameters; functions are refused."""
-    return dict(encode("kernel", kernel))
-
-
 def decode(name: str, value: Any) -> Any:
     """The inverse of `encode`; anything else is refused by the field's name."""
     if isinstance(value, int | float):
