@@ -1,6 +1,7 @@
 """What a user can name: it loads late, resolves, and explains itself."""
 
 import doctest
+import importlib
 import inspect
 import re
 import subprocess
@@ -108,8 +109,10 @@ def test_dir_is_complete():
     assert len(set(maxmargin.__all__)) == len(maxmargin.__all__)
 
 
-def test_the_lazy_table_and_all_agree():
-    assert set(maxmargin._HOME) | set(maxmargin._MODULES) == set(maxmargin.__all__)
+def test_the_homes_of_names_are_names_and_places():
+    assert {name for names in maxmargin._HOMES.values() for name in names} <= set(maxmargin.__all__)
+    for home, names in maxmargin._HOMES.items():
+        assert set(names) <= set(vars(importlib.import_module(f"maxmargin.{home}")))
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -1,14 +1,16 @@
 """The guards of settings that belong to the whole process: they count their holders, over all threads, and restore."""
 
+import os
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
 from maxmargin import HardMarginSVC
-from maxmargin.threads import SHORT_TURN, one_blas_thread, short_turns
+from maxmargin.threads import MOST_PIECES, SHORT_TURN, in_pieces, one_blas_thread, short_turns, together
 
 
 def blas_threads():
@@ -169,3 +171,50 @@ def test_turns_that_are_shorter_already_stay_so():
             assert sys.getswitchinterval() == pytest.approx(1e-5)
     finally:
         sys.setswitchinterval(usual)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 4, 50])
+@pytest.mark.parametrize(("n_items", "least"), [(0, 1), (1, 1), (7, 3), (1000, 1), (1000, 30), (1000, 2000)])
+def test_pieces_are_the_same_for_any_number_of_threads(n_items, least, n_threads):
+    found = in_pieces(lambda begin, end: (begin, end), n_items, n_threads, least)
+    assert found == in_pieces(lambda begin, end: (begin, end), n_items, 1, least)
+    assert [begin for begin, _ in found] == [0, *(end for _, end in found[:-1])]
+    assert found[-1][1] == n_items
+    assert len(found) <= MOST_PIECES
+    assert len(found) == 1 or min(end - begin for begin, end in found) >= least
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 4])
+def test_sums_over_pieces_have_the_same_bits_for_any_number_of_threads(n_threads):
+    values = np.random.default_rng(0).standard_normal(10_001)
+    sums = [sum(in_pieces(lambda i, j: values[i:j].sum(), len(values), n)) for n in (1, n_threads)]
+    assert sums[0] == sums[1]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 4])
+def test_pieces_may_be_cut_into_pieces(n_threads):
+    def inner(begin, end):
+        return sum(in_pieces(lambda i, j: j - i, end - begin, n_threads))
+
+    assert sum(in_pieces(inner, 1000, n_threads)) == 1000
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 4])
+def test_the_error_of_a_task_is_raised_when_all_that_were_begun_have_ended(n_threads):
+    running = set()
+
+    def task(begin, end):
+        running.add(begin)
+        if begin == 0:
+            raise ValueError("the first piece")
+        time.sleep(0.01)
+        running.discard(begin)
+
+    with pytest.raises(ValueError, match="the first piece"):
+        in_pieces(task, 1000, n_threads)
+    assert running == {0}
+
+
+def test_tasks_take_part_on_several_threads():
+    names = together([lambda: (time.sleep(0.02), threading.current_thread().name)[1]] * 8, n_threads=2)
+    assert len(set(names)) == min(2, os.cpu_count() or 1) or os.cpu_count() == 1

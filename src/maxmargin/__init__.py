@@ -43,100 +43,34 @@ if TYPE_CHECKING:
     from maxmargin.html_report import report
     from maxmargin.io import export, load, save
 
-_HOME = {
-    "HardMarginSVC": "estimators",
-    "LinearSVC": "estimators",
-    "SVC": "estimators",
-    "PegasosSVC": "estimators",
-    "Perceptron": "estimators",
-    "certify": "estimators",
-    "l1_min_c": "estimators",
-    "l1_path": "estimators",
-    "L1Path": "estimators",
-    "separability": "estimators",
-    "ConvergenceWarning": "estimators",
-    "LeaveOneOut": "estimators",
-    "LeaveOneOutSearch": "estimators",
-    "SettledBy": "estimators",
-    "leave_one_out": "estimators",
-    "xi_alpha": "estimators",
-    "Separable": "analysis.witness",
-    "NotSeparable": "analysis.witness",
-    "Undecided": "analysis.witness",
-    "Certificate": "core",
-    "Halfspace": "core",
-    "Problem": "core",
-    "Regularization": "core",
-    "Status": "core",
-    "MaxMarginError": "errors",
-    "InvalidInputError": "errors",
-    "NotSupportedError": "errors",
-    "NotSeparableError": "errors",
-    "UndecidedError": "errors",
-    "MemoryBudgetError": "errors",
-    "MissingExtraError": "errors",
-    "ModelFileError": "errors",
-    "export": "io",
-    "load": "io",
-    "save": "io",
-    "report": "html_report",
+_HOMES = {
+    "analysis.witness": ("NotSeparable", "Separable", "Undecided"),
+    "core": ("Certificate", "Halfspace", "Problem", "Regularization", "Status"),
+    "io": ("export", "load", "save"),
+    "html_report": ("report",),
 }
+"""Where public names are. Errors are in `errors`, all others in `estimators`."""
+
 _MODULES = ("bounds", "distributed", "errors", "io", "kernels", "plot", "solvers")
 
-__all__ = [
-    "Certificate",
-    "ConvergenceWarning",
-    "Halfspace",
-    "HardMarginSVC",
-    "InvalidInputError",
-    "LeaveOneOut",
-    "LeaveOneOutSearch",
-    "L1Path",
-    "LinearSVC",
-    "MaxMarginError",
-    "MemoryBudgetError",
-    "MissingExtraError",
-    "ModelFileError",
-    "NotSeparable",
-    "NotSeparableError",
-    "NotSupportedError",
-    "PegasosSVC",
-    "Perceptron",
-    "Problem",
-    "Regularization",
-    "SVC",
-    "Separable",
-    "SettledBy",
-    "Status",
-    "Undecided",
-    "UndecidedError",
-    "bounds",
-    "certify",
-    "distributed",
-    "errors",
-    "export",
-    "io",
-    "kernels",
-    "leave_one_out",
-    "l1_min_c",
-    "l1_path",
-    "load",
-    "plot",
-    "report",
-    "save",
-    "separability",
-    "solvers",
-    "xi_alpha",
-]
+__all__ = ["SVC", "LinearSVC", "HardMarginSVC", "PegasosSVC", "Perceptron", "LeaveOneOutSearch", "Regularization"]
+__all__ += ["certify", "leave_one_out", "l1_min_c", "l1_path", "report", "separability", "xi_alpha"]
+__all__ += ["export", "load", "save"]
+__all__ += ["Certificate", "Halfspace", "L1Path", "LeaveOneOut", "Problem", "SettledBy", "Status"]
+__all__ += ["NotSeparable", "Separable", "Undecided"]
+__all__ += ["ConvergenceWarning", "InvalidInputError", "MaxMarginError", "MemoryBudgetError", "MissingExtraError"]
+__all__ += ["ModelFileError", "NotSeparableError", "NotSupportedError", "UndecidedError"]
+__all__ += ["bounds", "distributed", "errors", "io", "kernels", "plot", "solvers"]
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"maxmargin.{name}")
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module 'maxmargin' has no attribute {name!r}")
-    value = getattr(import_module(f"maxmargin.{_HOME[name]}"), name)
-    globals()[name] = value
+    usual = "errors" if name.endswith("Error") else "estimators"
+    home = next((home for home, names in _HOMES.items() if name in names), usual)
+    globals()[name] = value = getattr(import_module(f"maxmargin.{home}"), name)
     return value
 
 

@@ -1,41 +1,56 @@
-"""Threads: one BLAS thread at a time, for whoever asks, and short turns: the guards of settings that belong to the whole process.
+"""Threads: guards of settings that belong to the whole process (BLAS's threads, Python's turns), and work on several threads.
 
 Small matrix products lose more to waking a second thread than they gain, and their bits depend on the number of threads. Under
-the guard every product runs on one thread; whoever has enough work for more starts threads of its own above it.
+the guard every product runs on one thread. Code with enough work for more cuts it into pieces that depend on the data only
+(`in_pieces`), so that its bits do not depend on the number of threads.
 """
 
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from functools import lru_cache
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from maxmargin.errors import InvalidInputError
 
 T = TypeVar("T")
 
+SHORT_TURN = 2e-4
+"""Seconds. Python's own 5e-3 let a thread that comes back from compiled code wait longer than that code had run."""
+
+MOST_PIECES = 16
+"""Maximum number of pieces of one call. With p pieces of the same size, t threads wait for each other at most (t − 1)/p of the
+time."""
+
 _lock = threading.Lock()
-_holders = 0
-_limiter: Any = None
+_pool: ThreadPoolExecutor | None = None
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread until the last of all concurrent holders leaves.
+class _Setting:
+    """A setting of the whole process: made by the first of all concurrent holders, taken back by the last."""
 
-    Examples
-    --------
-    >>> with one_blas_thread():
-    ...     pass
-    """
-    _enter()
-    try:
-        yield
-    finally:
-        _leave()
+    def __init__(self, make: Callable[[], Callable[[], None]]) -> None:
+        self._make, self.n_holders = make, 0
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Hold the setting; `make` returns what takes it back."""
+        with _lock:
+            self.n_holders += 1
+            if self.n_holders == 1:
+                self._take_back = self._make()
+        try:
+            yield
+        finally:
+            with _lock:
+                self.n_holders -= 1
+                if self.n_holders == 0:
+                    self._take_back()
 
 
 @lru_cache(maxsize=1)
@@ -48,42 +63,46 @@ def _controller() -> Any:
 
 
 def _free_control() -> None:
-    """Let this thread set OpenBLAS's limit: since 3.8 threadpoolctl hears one controlling thread, ours come and go."""
+    """Let this thread set OpenBLAS's limit: since 3.8 threadpoolctl obeys one controlling thread only, and ours come and go."""
     from threadpoolctl import OpenBLASController
 
     if hasattr(OpenBLASController, "clear_controlling_thread"):
         OpenBLASController.clear_controlling_thread(force=True)
 
 
-def _enter() -> None:
-    global _holders, _limiter
-    with _lock:
-        _holders += 1
-        if _holders == 1:
-            _free_control()
-            _limiter = _controller().limit(limits=1, user_api="blas")
+def _limit_blas() -> Callable[[], None]:
+    _free_control()
+    limiter = _controller().limit(limits=1, user_api="blas")
+
+    def restore() -> None:
+        _free_control()
+        limiter.restore_original_limits()
+        _free_control()
+
+    return restore
 
 
-def _leave() -> None:
-    global _holders, _limiter
-    with _lock:
-        _holders -= 1
-        if _holders == 0:
-            _free_control()
-            _limiter.restore_original_limits()
-            _limiter = None
-            _free_control()
+def _shorten_turns() -> Callable[[], None]:
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(min(usual, SHORT_TURN))
+    return partial(sys.setswitchinterval, usual)
 
 
-SHORT_TURN = 2e-4
-"""Seconds. Python's own 5e-3 let a thread that comes back from compiled code wait longer than that code had run."""
-
-_short_turns = 0
-_usual_turn = 0.0
+_one_blas_thread, _short_turns = _Setting(_limit_blas), _Setting(_shorten_turns)
 
 
-@contextmanager
-def short_turns() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Hold BLAS to one thread until the last of all concurrent holders leaves.
+
+    Examples
+    --------
+    >>> with one_blas_thread():
+    ...     pass
+    """
+    return _one_blas_thread.hold()
+
+
+def short_turns() -> AbstractContextManager[None]:
     """Let Python's threads take turns sooner, until the last of all concurrent holders leaves.
 
     Examples
@@ -92,19 +111,7 @@ def short_turns() -> Iterator[None]:
     ...     sys.getswitchinterval() <= SHORT_TURN
     True
     """
-    global _short_turns, _usual_turn
-    with _lock:
-        _short_turns += 1
-        if _short_turns == 1:
-            _usual_turn = sys.getswitchinterval()
-            sys.setswitchinterval(min(_usual_turn, SHORT_TURN))
-    try:
-        yield
-    finally:
-        with _lock:
-            _short_turns -= 1
-            if _short_turns == 0:
-                sys.setswitchinterval(_usual_turn)
+    return _short_turns.hold()
 
 
 def usable_threads(n_jobs: int | None) -> int:
@@ -119,9 +126,8 @@ def usable_threads(n_jobs: int | None) -> int:
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
-        with _lock:
-            if _holders:  # inside another fit, which has its own threads
-                return 1
+        if _one_blas_thread.n_holders:  # inside another fit, which has its own threads
+            return 1
         limits = [pool["num_threads"] for pool in _controller().info() if pool.get("user_api") == "blas"]
         return int(max(1, min([cores, *limits])))
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
@@ -129,13 +135,11 @@ def usable_threads(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
-_pool: ThreadPoolExecutor | None = None
-
-
 def together(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
-    """Run tasks at the same time where there are threads for it; their results in order.
+    """Run tasks on up to `n_threads` threads; their results in order.
 
-    All tasks have ended when this returns or raises. The helper threads are kept for the next call.
+    Each thread takes the next task when it has ended one, and the calling thread is one of them: tasks may call this again. All
+    tasks that were begun have ended when this returns or raises. The helper threads are kept for the next call.
 
     Examples
     --------
@@ -144,13 +148,42 @@ def together(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
     """
     if n_threads < 2 or len(tasks) < 2:
         return [task() for task in tasks]
-    helpers = _helpers()
-    others = [helpers.submit(task) for task in tasks[1:]]
+    todo, results = deque(enumerate(tasks)), {}
+
+    def work() -> None:
+        while True:
+            try:
+                k, task = todo.popleft()  # safe in threads
+            except IndexError:
+                return
+            results[k] = task()
+
+    helpers = [_helpers().submit(work) for _ in range(min(n_threads, len(tasks)) - 1)]
     try:
-        first = tasks[0]()
+        work()
     finally:
-        wait(others)
-    return [first, *(other.result() for other in others)]
+        todo.clear()
+        started = [helper for helper in helpers if not helper.cancel()]
+        wait(started)
+    for helper in started:
+        helper.result()
+    return [results[k] for k in range(len(tasks))]
+
+
+def in_pieces(task: Callable[[int, int], T], n_items: int, n_threads: int, least: int = 1) -> list[T]:
+    """What a task gives for each piece (begin, end) of 0 … n_items, in order; up to `n_threads` pieces at a time.
+
+    The pieces depend on the number of items alone, so that results, and sums of them in order, have the same bits for any number
+    of threads. There are at most `MOST_PIECES`, each of `least` items at least.
+
+    Examples
+    --------
+    >>> in_pieces(lambda begin, end: (begin, end), 100, n_threads=2, least=30)
+    [(0, 33), (33, 66), (66, 100)]
+    """
+    count = max(1, min(n_items // least, MOST_PIECES))
+    ends = [n_items * k // count for k in range(count + 1)]
+    return together([partial(task, *piece) for piece in pairwise(ends)], n_threads)
 
 
 def begun(task: Callable[[], T], n_threads: int) -> Callable[[], T]:

@@ -166,7 +166,7 @@ def test_counts_that_lead_out_of_range_are_refused(tmp_path):
     ("old", "new", "part"),
     [
         ("gamma 0.5", "gamma nan", "gamma"),
-        ("gamma 0.5", "gamma -1", "kernel_type"),
+        ("gamma 0.5", "gamma -1", "kernel"),
         ("gamma 0.5\n", "", "gamma"),
         ("gamma 0.5", "gamma 0.5\ngamma 0.5", "gamma"),
         ("gamma 0.5", "gamma 1_0", "gamma"),

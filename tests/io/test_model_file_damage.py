@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from maxmargin import InvalidInputError, ModelFileError, load, save
-from maxmargin.io._model.archive import Archive, write_archive
-from maxmargin.io._model.arrays import describe, npy_prefix, read_array
+from maxmargin.io._model.archive import Archive, describe, npy_prefix, read_array, write_archive
 from tests.io.models import model
 
 
@@ -20,10 +19,8 @@ def content_of(name, folder):
 
 def opened(content):
     """(header, arrays) of a model file."""
-    archive = Archive(BytesIO(content), len(content))
-    text = bytearray(archive.members["header.json"].size)
-    archive.read("header.json", memoryview(text))
-    header = json.loads(text)
+    archive = Archive(BytesIO(content))
+    header = json.loads(archive.read("header.json"))
     return header, {name: read_array(archive, name, entry) for name, entry in header["arrays"].items()}
 
 
@@ -56,7 +53,7 @@ def test_each_single_byte_is_protected(tmp_path):
 
 def test_a_damaged_member_is_named(tmp_path):
     content = content_of("svc_rbf", tmp_path)
-    for name, member in Archive(BytesIO(content), len(content)).members.items():
+    for name, member in Archive(BytesIO(content)).members.items():
         damaged = bytearray(content)
         damaged[member.start + member.size - 1] ^= 1
         (tmp_path / "bad.maxmargin").write_bytes(damaged)
@@ -81,12 +78,12 @@ def test_a_bomb_is_refused_without_being_unpacked(tmp_path):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", b" " * (200 << 20))
     assert path.stat().st_size < 1 << 20
-    refused(path, "the archive's directory")
+    refused(path, "header.json")
 
 
 def test_members_that_overlap_are_refused(tmp_path):
     content = bytearray(content_of("linear", tmp_path))
-    archive = Archive(BytesIO(bytes(content)), len(content))
+    archive = Archive(BytesIO(bytes(content)))
     first, second = list(archive.members.values())[1:3]
     forged = content.replace(second.directory_entry(), first.directory_entry().replace(b"classes", b"classez"))
     (tmp_path / "bad.maxmargin").write_bytes(forged)
@@ -200,6 +197,27 @@ def test_a_constant_feature_that_no_perceptron_has_is_refused(tmp_path):
     refused(tmp_path / "bad.maxmargin", "bias_scale")
 
 
+@pytest.mark.parametrize("depth", [300, 900])
+def test_values_that_are_nested_deeply_are_refused(depth, tmp_path):
+    value = 0.5
+    for _ in range(depth):
+        value = {"type": "kernel", "name": "rbf", "gamma": value}
+    header, arrays = opened(content_of("svc_rbf", tmp_path))
+    for part in ("parameters", "fitted"):
+        write({**header, part: {**header[part], "kernel": value}}, arrays, tmp_path / "bad.maxmargin")
+        with pytest.raises(ModelFileError) as caught:
+            load(tmp_path / "bad.maxmargin")
+        assert caught.value.part in ("kernel", "header.json")
+
+
+def test_mistakes_without_support_vectors_are_refused(tmp_path):
+    header, arrays = opened(content_of("perceptron", tmp_path))
+    for name in ("support", "dual_coef", "support_vectors"):
+        arrays.pop(name, None)
+    write(header, arrays, tmp_path / "bad.maxmargin")
+    refused(tmp_path / "bad.maxmargin", "mistakes")
+
+
 @pytest.mark.parametrize(
     "said", [{}, {"type": {}, "shape": [1, 3]}, {"type": "csr_array", "shape": [10**9, 3]}, "csr", None]
 )
@@ -214,7 +232,7 @@ def test_an_array_of_objects_is_refused(tmp_path):
     header, arrays = opened(content_of("svc_rbf", tmp_path))
     described = {name: describe(name, array) for name, array in arrays.items()}
     entry = {**described["intercept"][0], "dtype": "|O"}
-    described["intercept"] = (entry, [npy_prefix("|O", (1,), False), b"cos\nsystem\n."])
+    described["intercept"] = (entry, [npy_prefix("|O", (1,), "C"), b"cos\nsystem\n."])
     header["arrays"] = {name: entry for name, (entry, _) in described.items()}
     with open(tmp_path / "bad.maxmargin", "wb") as file:
         members = [("header.json", [json.dumps(header).encode()])]

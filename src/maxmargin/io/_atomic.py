@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from maxmargin.errors import InvalidInputError
 
@@ -31,11 +31,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     # beside the target, because os.replace does not cross file systems
     name = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
-        descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    except OSError as error:
-        raise cannot_write(target, error) from error
-    try:
-        with os.fdopen(descriptor, "w+b") as file:
+        with open(name, "x+b") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -46,10 +42,6 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with suppress(OSError):
             os.unlink(name)
         if isinstance(error, OSError):
-            raise cannot_write(target, error) from error
+            what = f"Cannot write {str(target)!r}: {error.strerror or error}. Choose another place."
+            raise InvalidInputError(what) from error
         raise
-
-
-def cannot_write(path: Any, error: OSError) -> InvalidInputError:
-    """The error of a file that cannot be written."""
-    return InvalidInputError(f"Cannot write {str(path)!r}: {error.strerror or error}. Choose another place.")

@@ -3,14 +3,15 @@
 import math
 import re
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from itertools import pairwise
 from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import ModelFileError
-from maxmargin.io._model.fields import Array
+from maxmargin.io._model.archive import Array
 
 LONGEST_LINE = 64 << 20
 LARGEST_INDEX = 2**31 - 1
@@ -24,92 +25,97 @@ WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
 
 
 class Lines:
-    """The lines of a text file, one after the other; `part` names the present one in errors."""
+    """The lines of a text file, one after the other, without what follows the mark of a comment."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self.number = file, 0
+    def __init__(self, file: IO[bytes], comment: bytes = b"\n") -> None:
+        self._file, self._comment, self._number = file, comment, 0
 
-    def next(self, what: str) -> bytes:
-        """The next line, without its end; `what` should be there."""
+    def next(self, part: str) -> bytes:
+        """The next line, stripped; `part` should be there."""
         line = self._file.readline(LONGEST_LINE + 1)
-        self.number += 1
+        self._number += 1
         if not line:
-            raise ModelFileError(f"The model file ends at line {self.number}, before {what}: it is truncated.", what)
+            raise ModelFileError(f"The model file ends at line {self._number}, before {part}: it is truncated.", part)
         if len(line) > LONGEST_LINE:
-            raise ModelFileError(f"Line {self.number} of the model file is longer than {LONGEST_LINE} bytes.", what)
-        return line.rstrip(b"\r\n")
+            raise self.wrong(part, f"it is longer than {LONGEST_LINE} bytes")
+        return line.partition(self._comment)[0].strip()
 
-    def rest(self) -> Iterator[bytes]:
-        """The lines that are left."""
-        while line := self._file.readline(LONGEST_LINE + 1):
-            self.number += 1
-            yield line.rstrip(b"\r\n")
+    def end(self, part: str, count: int) -> None:
+        """Nothing but empty lines may follow."""
+        while line := self._file.readline(LONGEST_LINE):
+            self._number += 1
+            if line.partition(self._comment)[0].strip():
+                raise self.wrong(part, f"more lines than the {count} that were counted")
+
+    def require(self, is_right: Any, part: str, what: str) -> None:
+        """Refuse something in the present line that is not right."""
+        if not is_right:
+            raise self.wrong(part, what)
 
     def wrong(self, part: str, what: str) -> ModelFileError:
         """The error of something in the present line."""
-        return ModelFileError(f"The model file is damaged at {part!r}, line {self.number}: {what}.", part)
+        return ModelFileError(f"The model file is damaged at {part!r}, line {self._number}: {what}.", part)
 
-    def number_of(self, part: str, token: bytes) -> float:
-        """A finite number."""
-        if not NUMBER.fullmatch(token) or not math.isfinite(value := float(token)):
-            raise self.wrong(part, f"{shown(token)} is no finite number")
-        return value
+    def numbers(self, part: str, tokens: list[bytes], count: int = 1) -> list[float]:
+        """So many finite numbers."""
+        self.require(len(tokens) == count, part, f"{len(tokens)} values where {count} are wanted")
+        values = [float(token) if NUMBER.fullmatch(token) else math.nan for token in tokens]
+        wrong = [token for token, value in zip(tokens, values, strict=True) if not math.isfinite(value)]
+        self.require(not wrong, part, f"{shown(b''.join(wrong[:1]))} is not a finite number")
+        return values
 
-    def whole_of(self, part: str, token: bytes, low: int = 0, high: int = LARGEST_INDEX) -> int:
-        """A whole number between two others."""
-        if not WHOLE.fullmatch(token) or not low <= (value := int(token)) <= high:
-            raise self.wrong(part, f"{shown(token)} is no whole number from {low} to {high}")
-        return value
-
-
-class SparseRows:
-    """Rows of ``index:value`` entries, collected one by one."""
-
-    def __init__(self, lines: Lines, part: str) -> None:
-        self._lines, self._part = lines, part
-        self._values, self._indices, self._ends = array("d"), array("q"), array("q", [0])
-
-    def add(self, tokens: Sequence[bytes], first: int = 1) -> None:
-        """One row; indices rise from `first` on."""
-        last = first - 1
-        for token in tokens:
-            index, colon, value = token.partition(b":")
-            if not colon:
-                raise self._lines.wrong(self._part, f"{shown(token)} where index:value is wanted")
-            number = self._lines.whole_of(self._part, index, first)
-            if number <= last:
-                raise self._lines.wrong(self._part, f"index {number} follows {last}; indices must rise")
-            last = number
-            self._indices.append(number - first)
-            self._values.append(self._lines.number_of(self._part, value))
-        self._ends.append(len(self._values))
-
-    @property
-    def n_rows(self) -> int:
-        """So far."""
-        return len(self._ends) - 1
-
-    def matrix(self, n_features: int | None) -> Any:
-        """All rows, dense if most of their entries are there."""
-        indices = np.frombuffer(self._indices, dtype=np.int64) if self._indices else np.empty(0, dtype=np.int64)
-        needed = int(indices.max(initial=0)) + 1
-        d = feature_count(needed, len(indices), n_features, lambda what: ModelFileError(what, self._part))
-        values: Array = np.array(self._values, dtype=np.float64)
-        X = sp.csr_array(
-            (values, indices.astype(np.int32), np.array(self._ends, dtype=np.int32)), shape=(self.n_rows, d)
+    def wholes(self, part: str, tokens: list[bytes], count: int = 1, low: int = 0) -> list[int]:
+        """So many whole numbers from `low` on that fit into 32 bits."""
+        self.require(len(tokens) == count, part, f"{len(tokens)} values where {count} are wanted")
+        wrong = [token for token in tokens if not (WHOLE.fullmatch(token) and low <= int(token) <= LARGEST_INDEX)]
+        self.require(
+            not wrong, part, f"{shown(b''.join(wrong[:1]))} is not a whole number from {low} to {LARGEST_INDEX}"
         )
-        return X.toarray() if len(values) >= DENSE * self.n_rows * d else X
+        return [int(token) for token in tokens]
+
+
+def read_support_vectors(
+    lines: Lines, part: str, shape: tuple[int, int], n_features: int | None, is_precomputed: bool = False
+) -> tuple[Array, Any]:
+    """(coefficients, rows) of lines ``coefficient … index:value …``, as many lines and coefficients as `shape` says.
+
+    Rows are dense if many of their entries are there. With a precomputed kernel ``0:number`` names a training sample, and the
+    row has a 1 there.
+    """
+    coefficients, values, indices, ends = array("d"), array("d"), array("q"), array("q", [0])
+    for _ in range(shape[0]):
+        tokens = lines.next(part).split()
+        coefficients.extend(lines.numbers(part, tokens[: shape[1]], shape[1]))
+        entries = [token.partition(b":") for token in tokens[shape[1] :]]
+        lines.require(all(colon for _, colon, _ in entries), part, "index:value is wanted")
+        columns, contents = [index for index, _, _ in entries], [value for _, _, value in entries]
+        if is_precomputed:
+            lines.require(columns == [b"0"], part, "0:number is wanted, the number of a training sample")
+            columns, contents = contents, [b"1"]
+        places = lines.wholes(part, columns, len(columns), 1)
+        lines.require(all(a < b for a, b in pairwise(places)), part, "the indices do not rise")
+        indices.extend(places)
+        values.extend(lines.numbers(part, contents, len(contents)))
+        ends.append(len(values))
+    lines.end(part, shape[0])
+    d = feature_count(max(indices, default=1), len(indices), n_features, lambda what: lines.wrong(part, what))
+    columns_of = np.array(indices, dtype=np.int64) - 1
+    X = sp.csr_array((np.array(values), columns_of.astype("i4"), np.array(ends, dtype="i4")), shape=(shape[0], d))
+    table = np.array(coefficients).reshape(shape).T.copy()
+    return table, X.toarray() if len(values) >= DENSE * shape[0] * d else X
 
 
 def feature_count(needed: int, n_entries: int, n_features: int | None, error: Callable[[str], Exception]) -> int:
     """How many features there are: as many as was said, or as the largest index needs, if the entries make it plausible."""
     if n_features is not None:
         if needed > n_features:
-            raise error(f"Feature {needed} appears where n_features={n_features} was said.")
+            raise error(
+                f"feature {needed} appears in it where the model has {n_features} features (n_features={n_features})."
+            )
         return n_features
     if needed > max(FEW_FEATURES, PER_ENTRY * n_entries):
         raise error(
-            f"Feature {needed} appears in a file of {n_entries} entries; such a jump is mostly damage. "
+            f"feature {needed} appears in it, beside {n_entries} entries in all; such a jump is mostly damage. "
             f"If it is right, pass n_features={needed}."
         )
     return needed

@@ -17,8 +17,8 @@ from typing import IO, Any
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.io._data.table import Table, tidy_labels
-from maxmargin.io._model.fields import Array
+from maxmargin.io._data.table import Data, Request, Table, tidy_labels
+from maxmargin.io._model.archive import Array
 from maxmargin.io._text import LONGEST_LINE
 
 MISSING = ("", "na", "nan", "n/a", "null", "none", "?")
@@ -27,6 +27,11 @@ SMALL = 1 << 23
 
 PIECE = 1 << 22
 """Bytes that a library is given at a time."""
+
+
+def read_csv(file: IO[bytes], request: Request) -> Data:
+    """Samples and labels."""
+    return CsvTable(file, request.header).split(request)
 
 
 class CsvTable(Table):

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import IO
@@ -12,11 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.io._data.csv import CsvTable
-from maxmargin.io._data.npz import read_npz
-from maxmargin.io._data.parquet import read_parquet
-from maxmargin.io._data.svmlight import looks_like_svmlight, read_svmlight
-from maxmargin.io._data.table import Data, Ready, Table
+from maxmargin.io._data.arrays import looks_like_svmlight, read_npz, read_svmlight
+from maxmargin.io._data.csv import read_csv
+from maxmargin.io._data.table import Data, Request, read_parquet
 
 MAX_BYTES = 16 << 30
 """Bytes of a file, and of what it unpacks to, unless the caller says otherwise."""
@@ -25,31 +22,17 @@ PIECE = 1 << 20
 """Bytes read from a stream at a time."""
 
 SUFFIXES = {
-    ".svmlight": "svmlight",
-    ".svm": "svmlight",
-    ".libsvm": "svmlight",
-    ".csv": "csv",
-    ".tsv": "csv",
+    **dict.fromkeys((".svmlight", ".svm", ".libsvm"), "svmlight"),
+    **dict.fromkeys((".csv", ".tsv"), "csv"),
     ".parquet": "parquet",
     ".npz": "npz",
 }
-READERS: dict[str, Callable[[IO[bytes], "Request"], Table | Ready]] = {
-    "svmlight": lambda file, ask: read_svmlight(file, ask.n_features, ask.zero_based),
-    "csv": lambda file, ask: CsvTable(file, ask.header),
-    "parquet": lambda file, ask: read_parquet(file, ask.max_bytes),
-    "npz": lambda file, ask: read_npz(file, ask.target, ask.max_bytes, ask.n_features),
+READERS: dict[str, Callable[[IO[bytes], Request], Data]] = {
+    "svmlight": read_svmlight,
+    "csv": read_csv,
+    "parquet": read_parquet,
+    "npz": read_npz,
 }
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a reader is told."""
-
-    target: str | int | None
-    n_features: int | None
-    header: bool | None
-    max_bytes: int
-    zero_based: bool | None = None
 
 
 def read_data(
@@ -108,14 +91,14 @@ def read_data(
     """
     if format != "auto" and format not in READERS:
         raise InvalidInputError(f"format must be 'auto' or one of {', '.join(map(repr, READERS))}, got {format!r}.")
-    request = Request(target, n_features, header, max_bytes, zero_based)
+    request = Request(target, n_features, feature_names, header, max_bytes, zero_based)
     name = os.fsdecode(path)
     try:
         if name == "-":
             content = _all_of(sys.stdin.buffer, max_bytes)
-            return _read(content, content.getbuffer().nbytes, "standard input", format, request, feature_names)
+            return _read(content, content.getbuffer().nbytes, "standard input", format, request)
         with open(name, "rb") as file:
-            return _read(file, os.fstat(file.fileno()).st_size, name, format, request, feature_names)
+            return _read(file, os.fstat(file.fileno()).st_size, name, format, request)
     except OSError as error:
         raise InvalidInputError(f"Cannot read {name!r}: {error.strerror or error}.") from error
 
@@ -129,9 +112,7 @@ def _all_of(stream: IO[bytes], max_bytes: int) -> BytesIO:
     return content
 
 
-def _read(
-    file: IO[bytes], size: int, name: str, format: str, request: Request, feature_names: Sequence[str] | None
-) -> Data:
+def _read(file: IO[bytes], size: int, name: str, format: str, request: Request) -> Data:
     if size == 0:
         raise InvalidInputError(f"{name}: the file is empty.")
     if size > request.max_bytes:
@@ -139,9 +120,11 @@ def _read(
     if format == "auto":
         format = SUFFIXES.get(Path(name).suffix.lower(), "") or _by_content(file)
     try:
-        table = READERS[format](file, request)
-        data = table.split(request.target, request.n_features, feature_names)
-        _check(data)
+        data = READERS[format](file, request)
+        if not np.isfinite(data.X.data if sp.issparse(data.X) else data.X).all():
+            raise InvalidInputError("a value of the samples is NaN or infinite. Fill in or leave out such samples.")
+        if 0 in data.X.shape:
+            raise InvalidInputError(f"there are no {'features' if data.X.shape[0] else 'samples'} in it.")
     except InvalidInputError as error:
         raise type(error)(f"{name}: {error}") from error
     return data
@@ -155,13 +138,3 @@ def _by_content(file: IO[bytes]) -> str:
     if start.startswith(b"PAR1"):
         return "parquet"
     return "svmlight" if looks_like_svmlight(start) else "csv"
-
-
-def _check(data: Data) -> None:
-    values = data.X.data if sp.issparse(data.X) else data.X
-    if not np.isfinite(values).all():
-        raise InvalidInputError("a value of the samples is NaN or infinite. Fill in or leave out such samples.")
-    if data.X.shape[0] == 0:
-        raise InvalidInputError("there are no samples in it.")
-    if data.X.shape[1] == 0:
-        raise InvalidInputError("there are no features in it.")

@@ -1,14 +1,14 @@
-"""Columns of a table become samples and labels."""
+"""Columns of a table become samples and labels; Parquet files, by pyarrow, are such tables."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
-from maxmargin.errors import InvalidInputError
-from maxmargin.io._model.fields import Array
+from maxmargin.errors import InvalidInputError, MissingExtraError
+from maxmargin.io._model.archive import Array
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,18 @@ class Data:
     X: Any
     y: Any
     feature_names: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the caller of `read_data` wants; see there."""
+
+    target: str | int | None
+    n_features: int | None
+    feature_names: Sequence[str] | None
+    header: bool | None
+    max_bytes: int
+    zero_based: bool | None
 
 
 class Table(ABC):
@@ -34,30 +46,27 @@ class Table(ABC):
     def labels(self, column: int) -> Any:
         """One column as labels."""
 
-    def split(self, target: str | int | None, n_features: int | None, feature_names: Sequence[str] | None) -> Data:
+    def split(self, request: Request) -> Data:
         """The samples and, if there are any, the labels."""
-        place = self._place(target, n_features, feature_names)
-        if feature_names is not None and self.names is not None:
-            missing = [name for name in feature_names if name not in self.names]
-            if missing:
-                raise InvalidInputError(f"there is no column {missing[0]!r}, a feature of the model; {self._listed()}.")
-            columns = [self.names.index(name) for name in feature_names]
-        else:
-            columns = [k for k in range(self.n_columns) if k != place]
-        if n_features is not None and len(columns) != n_features:
-            raise InvalidInputError(f"there are {len(columns)} features where {n_features} are wanted.")
+        place, wanted = self._place(request), request.feature_names
+        columns = [k for k in range(self.n_columns) if k != place]
+        if wanted is not None and self.names is not None:
+            for name in wanted:
+                if name not in self.names:
+                    raise InvalidInputError(f"there is no column {name!r}, a feature of the model; {self._listed()}.")
+            columns = [self.names.index(name) for name in wanted]
+        check_width(len(columns), request.n_features)
         names = None if self.names is None else tuple(self.names[k] for k in columns)
         return Data(self.features(columns), None if place is None else self.labels(place), names)
 
-    def _place(
-        self, target: str | int | None, n_features: int | None, feature_names: Sequence[str] | None
-    ) -> int | None:
+    def _place(self, request: Request) -> int | None:
         """The number of the labels' column; None without one."""
+        target = request.target
         if target is None:
-            if feature_names is not None and self.names is not None:
-                last = self.n_columns - 1
-                return None if self.names[last] in feature_names else last
-            return None if self.n_columns == n_features else self.n_columns - 1
+            has_labels = self.n_columns != request.n_features
+            if request.feature_names is not None and self.names is not None:
+                has_labels = self.names[-1] not in request.feature_names
+            return self.n_columns - 1 if has_labels else None
         if self.names is not None and target in self.names:
             return self.names.index(str(target))
         try:
@@ -75,18 +84,10 @@ class Table(ABC):
         return f"there are {shown}"
 
 
-@dataclass(frozen=True)
-class Ready:
-    """Samples and labels that came apart already: svmlight, npz."""
-
-    X: Any
-    y: Any
-
-    def split(self, target: str | int | None, n_features: int | None, feature_names: Sequence[str] | None) -> Data:
-        """They are what they are."""
-        if n_features is not None and self.X.shape[1] != n_features:
-            raise InvalidInputError(f"there are {self.X.shape[1]} features where {n_features} are wanted.")
-        return Data(self.X, self.y)
+def check_width(found: int, wanted: int | None) -> None:
+    """Refuse samples with another number of features than a model expects."""
+    if wanted not in (None, found):
+        raise InvalidInputError(f"there are {found} features where {wanted} are wanted.")
 
 
 def tidy_labels(values: Array) -> Array:
@@ -112,3 +113,66 @@ def tidy_labels(values: Array) -> Array:
         if (values == np.rint(values)).all() and np.abs(values).max(initial=0) < 2**53:
             return values.astype(np.int64)
     return values
+
+
+class ParquetTable(Table):
+    """An open file, of which columns are read when they are asked for."""
+
+    names: tuple[str, ...]
+
+    def __init__(self, arrow: Any, file: Any) -> None:
+        self._arrow, self._file = arrow, file
+        self.names = tuple(str(name) for name in file.schema_arrow.names)
+        self.n_columns = len(self.names)
+
+    def features(self, columns: Sequence[int]) -> Any:
+        """One array; float32 if all columns are."""
+        is_single = all(self._arrow.types.is_float32(self._file.schema_arrow.types[k]) for k in columns)
+        X = np.empty((self._file.metadata.num_rows, len(columns)), dtype=np.float32 if is_single else np.float64)
+        for place, k in enumerate(columns):
+            X[:, place] = self._values(k, "fiub")
+        return X
+
+    def labels(self, column: int) -> Any:
+        """Whole numbers, numbers, truth values or texts."""
+        return tidy_labels(self._values(column, "fiubUO"))
+
+    def _values(self, k: int, kinds: str) -> Any:
+        """A column, of one of some kinds; objects must be texts."""
+        where = f"column {self.names[k]!r}"
+        try:
+            column = self._file.read(columns=[self._file.schema_arrow.names[k]]).column(0)
+        except (self._arrow.ArrowException, OSError, ValueError) as error:
+            raise InvalidInputError(f"{where} cannot be read ({_line(error)}).") from error
+        if column.null_count:
+            raise InvalidInputError(f"{where} has {column.null_count} missing values. Fill them in.")
+        if self._arrow.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        values = np.asarray(column.to_numpy())
+        if values.dtype.kind not in kinds or (values.dtype == object and not all(isinstance(v, str) for v in values)):
+            raise InvalidInputError(f"{where} holds {column.type}. Encode it as numbers first.")
+        return values
+
+
+def read_parquet(file: IO[bytes], request: Request) -> Data:
+    """Samples and labels; the size is looked at before columns are read."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtraError("Parquet needs the package pyarrow: pip install 'maxmargin[parquet]'.") from error
+    try:
+        found = pyarrow.parquet.ParquetFile(file)
+        names = found.schema_arrow.names
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise InvalidInputError(f"it is no Parquet file ({_line(error)}).") from error
+    if len(set(names)) != len(names):
+        raise InvalidInputError("two columns have the same name. Rename one.")
+    size = 8 * found.metadata.num_rows * len(names)
+    if size > request.max_bytes:
+        raise InvalidInputError(f"its values take {size} bytes, more than the limit of {request.max_bytes}.")
+    return ParquetTable(pyarrow, found).split(request)
+
+
+def _line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:200]

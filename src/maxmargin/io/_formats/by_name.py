@@ -7,8 +7,7 @@ from typing import IO, Any
 
 from maxmargin.errors import InvalidInputError, ModelFileError
 from maxmargin.io._atomic import replacing
-from maxmargin.io._formats.libsvm_read import read_libsvm
-from maxmargin.io._formats.libsvm_write import write_libsvm
+from maxmargin.io._formats.libsvm import read_libsvm, write_libsvm
 from maxmargin.io._formats.machine import Machine, machine_of
 from maxmargin.io._formats.onnx import write_onnx
 from maxmargin.io._formats.svmlight_model import FIRST, read_svmlight_model, write_svmlight_model
@@ -22,6 +21,15 @@ WRITERS: dict[str, Callable[[Machine, IO[bytes]], None]] = {
     "onnx": write_onnx,
 }
 FORMATS = ("maxmargin", *WRITERS)
+FOREIGN = {
+    b"\x80": "This looks like a pickle, which is code: it is not read. Load it with what wrote it, then use save().",
+    b"solver_type": "This is a model of LIBLINEAR, whose classes have other machines. Use LIBSVM's or SVM-light's format.",
+    b"": (
+        "This is no model file: neither our own (a zip), nor LIBSVM's (begins with 'svm_type'), nor SVM-light's "
+        "('SVM-light Version'). ONNX files can be written, not read."
+    ),
+}
+"""What is said of files that are not read, by their first bytes."""
 
 
 def load(path: str | os.PathLike[str], *, n_features: int | None = None, max_bytes: int = MAX_BYTES) -> Any:
@@ -69,19 +77,17 @@ def load(path: str | os.PathLike[str], *, n_features: int | None = None, max_byt
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size > max_bytes:
-                raise ModelFileError(
-                    f"{os.fspath(path)!r} takes {size} bytes, more than max_bytes={max_bytes}.", "size"
-                )
-            return _read(file, size, n_features)
+                raise ModelFileError(f"{path!s} takes {size} bytes, more than max_bytes={max_bytes}.", "size")
+            return _read(file, n_features)
     except OSError as error:
         raise ModelFileError(f"Cannot read {os.fspath(path)!r}: {error.strerror or error}.", "file") from error
 
 
-def _read(file: IO[bytes], size: int, n_features: int | None) -> Any:
+def _read(file: IO[bytes], n_features: int | None) -> Any:
     start = file.read(32)
     file.seek(0)
     if start.startswith(b"PK"):
-        model = read_model(file, size)
+        model = read_model(file)
         if n_features not in (None, model.n_features_in_):
             raise ModelFileError(f"The model has {model.n_features_in_} features, not {n_features}.", "n_features")
         return model
@@ -89,20 +95,8 @@ def _read(file: IO[bytes], size: int, n_features: int | None) -> Any:
         return read_libsvm(file, n_features)
     if start.startswith(FIRST):
         return read_svmlight_model(file, n_features)
-    raise ModelFileError(_what_instead(start), "first bytes")
-
-
-def _what_instead(start: bytes) -> str:
-    if not start:
-        return "The file is empty: no model is in it."
-    if start.startswith(b"\x80"):
-        return "This looks like a pickle, which is code: it is not read. Load it with what wrote it, then use save()."
-    if start.startswith(b"solver_type"):
-        return "This is a model of LIBLINEAR, whose classes have other machines. Use LIBSVM's or SVM-light's format."
-    return (
-        "This is no model file: neither our own (a zip), nor LIBSVM's (begins with 'svm_type'), nor SVM-light's "
-        "('SVM-light Version'). ONNX files can be written, not read."
-    )
+    what = next(words for first, words in FOREIGN.items() if start.startswith(first))
+    raise ModelFileError(what if start else "The file is empty: no model is in it.", "first bytes")
 
 
 def export(estimator: Any, path: str | os.PathLike[str], format: str = "auto") -> None:

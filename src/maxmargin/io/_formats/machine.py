@@ -1,4 +1,4 @@
-"""What a fitted model decides by, whichever estimator it came from: the form that other formats are written from.
+"""What a fitted model decides by, whichever estimator it came from: other formats are written from it, and read into an SVC.
 
     F_p(x) = Σ_s A_ps k(z_s, x) + b_p        or, where the kernel is linear,        F_p(x) = ⟨w_p, x⟩ + b_p
 
@@ -6,58 +6,61 @@ p numbers the binary problems: one for two classes (positive: the second), a pai
 class each for one-vs-rest.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.errors import NotSupportedError
+from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.estimators import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron
-from maxmargin.io._model.fields import Array
-from maxmargin.kernels import Kernel, Linear, Precomputed
+from maxmargin.estimators.multiclass.one_vs_one import pairs_of, unpack_dual
+from maxmargin.io._model.archive import Array
+from maxmargin.io._model.fitted import expansion_of
+from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
+
+MAX_WEIGHTS = 1 << 27
+"""Weights of all linear decisions of a model that is read: 1 GB."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """The decision functions of a model.
+    """The decision functions of a fitted estimator: its `weights` where the kernel is linear, else its `coefficients`.
 
-    `vectors` are the z_s (None where the kernel is linear or precomputed), `support` their numbers among the training samples.
-    `coefficients` are A for two classes and one-vs-rest, and scikit-learn's `dual_coef_` for one-vs-one, whose support vectors
-    are grouped by class: `n_support` counts them.
+    These are A for two classes and one-vs-rest, and scikit-learn's `dual_coef_` for one-vs-one.
     """
 
-    scheme: Literal["binary", "one_vs_one", "one_vs_rest"]
-    classes: Array
+    model: Any
+    scheme: str
+    """Which problems there are: "binary", "one_vs_one" or "one_vs_rest"."""
     kernel: Kernel
-    n_features: int
-    intercept: Array
-    weights: Array | None = None
-    vectors: Any = None
-    support: Array | None = None
-    coefficients: Array | None = None
-    n_support: Array | None = None
-    decision_function_shape: str = "ovr"
-    break_ties: bool = False
+    weights: Any = None
+    coefficients: Any = None
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
         """(positive, negative) of each problem of one-vs-one."""
-        return list(combinations(range(len(self.classes)), 2))
+        return list(combinations(range(len(self.model.classes_)), 2))
 
     def matrix(self) -> Array:
         """A, (problems, support vectors), zeros included; kernels that are not linear."""
-        assert self.coefficients is not None
         if self.scheme != "one_vs_one":
-            return self.coefficients
-        assert self.n_support is not None
-        ends = np.cumsum([0, *self.n_support])
+            return np.asarray(self.coefficients)
         A = np.zeros((len(self.pairs), self.coefficients.shape[1]))
-        for row, (i, j) in zip(A, self.pairs, strict=True):
-            of_i, of_j = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
-            row[of_i], row[of_j] = self.coefficients[j - 1, of_i], self.coefficients[i, of_j]
+        for row, (own, coefficients) in zip(A, of_each_pair(self.coefficients, self.model.n_support_), strict=True):
+            row[own] = coefficients
         return A
+
+
+def of_each_pair(dual_coef: Array, n_support: Array) -> Iterator[tuple[Array, Array]]:
+    """(its support vectors, their coefficients) of each problem, from scikit-learn's layout of one-vs-one."""
+    n_classes, samples = len(n_support), np.arange(dual_coef.shape[1])
+    labels = np.repeat(np.arange(n_classes), n_support)
+    for pair in pairs_of(labels, n_classes):
+        yield pair.rows, unpack_dual(pair, samples, dual_coef, labels, n_classes)
 
 
 def machine_of(estimator: Any) -> Machine:
@@ -68,34 +71,44 @@ def machine_of(estimator: Any) -> Machine:
             "Pass the fitted estimator itself; of a pipeline its last step, e.g. pipeline[-1]."
         )
     check_is_fitted(estimator, "intercept_")
-    is_binary = len(estimator.classes_) == 2
-    is_pairwise = isinstance(estimator, SVC | HardMarginSVC)
-    common: dict[str, Any] = {
-        "scheme": "binary" if is_binary else "one_vs_one" if is_pairwise else "one_vs_rest",
-        "classes": estimator.classes_,
-        "n_features": int(estimator.n_features_in_),
-        "intercept": estimator.intercept_,
-    }
-    if is_pairwise:
-        common |= {
-            "decision_function_shape": estimator.decision_function_shape,
-            "break_ties": bool(estimator.break_ties),
-        }
-    if isinstance(estimator, LinearSVC):
-        return Machine(kernel=Linear(), weights=estimator.coef_, **common)
-    if isinstance(estimator, Perceptron) and estimator._votes is not None:
+    if getattr(estimator, "_votes", None) is not None:
         raise NotSupportedError(
             'A Perceptron with output="voted" decides by the votes of all its versions, which no other format holds. '
             'Use output="averaged", which is nearly as good.'
         )
-    kernel = estimator.kernel_
+    kernel, is_pairwise = getattr(estimator, "kernel_", Linear()), isinstance(estimator, SVC | HardMarginSVC)
+    several = "one_vs_one" if is_pairwise else "one_vs_rest"
+    scheme = "binary" if len(estimator.classes_) == 2 else several
     if isinstance(kernel, Linear):
-        return Machine(kernel=kernel, weights=estimator._weights, **common)
-    return Machine(
-        kernel=kernel,
-        vectors=None if isinstance(kernel, Precomputed) else estimator.support_vectors_,
-        support=estimator.support_,
-        coefficients=estimator.dual_coef_ if is_pairwise else estimator._coefficients,
-        n_support=estimator.n_support_ if is_pairwise else None,
-        **common,
-    )
+        return Machine(estimator, scheme, kernel, weights=estimator.coef_)
+    coefficients = estimator.dual_coef_ if is_pairwise else estimator._coefficients
+    return Machine(estimator, scheme, kernel, coefficients=coefficients)
+
+
+def svc_of(parameters: dict[str, Any], classes: Any, counts: Any, dual_coef: Array, rows: Any, intercept: Any) -> SVC:
+    """A model of another program as an SVC: it predicts, but has no certificate, no C and no numbers of training samples.
+
+    All is in scikit-learn's layout; with a precomputed kernel, each row marks the number of its training sample.
+    """
+    try:
+        kernel = kernel_from_name(**parameters)
+    except InvalidInputError as error:
+        raise ModelFileError(f"The kernel of the model cannot be used: {error}", "kernel") from error
+    (n, d), model = rows.shape, SVC(**parameters)
+    model.kernel_, model.classes_, model.class_weight_ = kernel, np.array(classes), np.ones(len(classes))
+    model.dual_coef_, model.intercept_ = dual_coef, np.array(intercept)
+    model.support_, model.n_support_ = np.arange(n, dtype=np.int32), np.array(counts, dtype=np.int32)
+    model.support_vectors_, model.n_features_in_, model.shape_fit_ = rows, d, (max(n, 1), d)
+    model._weights, model._balls, model._last_fit, model.fit_status_ = None, [], None, 0
+    if isinstance(kernel, Precomputed):
+        model.support_vectors_, model.shape_fit_ = np.empty((0, 0)), (d, d)
+        model.support_ = sp.csr_array(rows).indices.astype(np.int32)
+        if len(np.unique(model.support_)) != n:
+            raise ModelFileError("The model names a training sample twice.", "SV")
+    if isinstance(kernel, Linear):
+        if len(intercept) * d > MAX_WEIGHTS:
+            raise NotSupportedError(f"{len(intercept)} linear decisions of {d} features are more weights than fit.")
+        pairs = of_each_pair(dual_coef, model.n_support_)
+        model._weights = np.array([coefficients @ rows[own] for own, coefficients in pairs])
+    model._expansion = expansion_of(model)
+    return model

@@ -8,12 +8,13 @@ reproduce `decision_function` to rounding, and ArgMax takes the first of equals,
 from typing import IO, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.errors import MissingExtraError, NotSupportedError
 from maxmargin.io._formats.machine import Machine
-from maxmargin.io._model.fields import Array
-from maxmargin.io._model.values import encode_kernel
-from maxmargin.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from maxmargin.io._model.archive import Array
+from maxmargin.io._model.parameters import encode
+from maxmargin.kernels import RBF, Polynomial, Precomputed, Sigmoid
 
 OPSET, IR_VERSION = 17, 8
 MAX_NUMBERS = 2**31 // 8 - 2**20
@@ -22,22 +23,16 @@ MAX_NUMBERS = 2**31 // 8 - 2**20
 
 def write_onnx(machine: Machine, file: IO[bytes]) -> None:
     """Write the machine: input `X` (float64), outputs `label` and `scores`."""
-    onnx = _onnx()
-    encode_kernel(machine.kernel)  # refuses functions
-    graph = _Graph(onnx)
-    decisions = graph.node("Add", _sums(graph, machine), graph.constant(machine.intercept))
-    labels, scores = _votes(graph, machine, decisions)
-    model = graph.model(machine, labels, scores)
-    onnx.checker.check_model(model, full_check=True)
-    file.write(model.SerializeToString())
-
-
-def _onnx() -> Any:
     try:
         import onnx
     except ImportError as error:
         raise MissingExtraError("Export to ONNX needs the package onnx: pip install 'maxmargin[onnx]'.") from error
-    return onnx
+    encode("kernel", machine.kernel)  # refuses functions
+    graph = _Graph(onnx)
+    decisions = graph.node("Add", _sums(graph, machine), machine.model.intercept_)
+    model = graph.model(machine, *_labels_and_scores(graph, machine, decisions))
+    onnx.checker.check_model(model, full_check=True)
+    file.write(model.SerializeToString())
 
 
 class _Graph:
@@ -46,8 +41,13 @@ class _Graph:
     def __init__(self, onnx: Any) -> None:
         self._onnx, self._nodes, self._constants = onnx, [], []  # type: ignore[var-annotated]
 
-    def constant(self, value: Any) -> str:
-        array = np.asarray(value)
+    def node(self, operator: str, *inputs: Any, **attributes: Any) -> str:
+        """The name of an operator's result; inputs are names, or arrays, which become constants."""
+        names = [value if isinstance(value, str) else self._constant(np.asarray(value)) for value in inputs]
+        self._nodes.append(self._onnx.helper.make_node(operator, names, [f"v{len(self._nodes)}"], **attributes))
+        return f"v{len(self._nodes) - 1}"
+
+    def _constant(self, array: Array) -> str:
         name = f"c{len(self._constants)}"
         if array.dtype.kind in "OU":
             texts = [str(text).encode() for text in array]
@@ -57,128 +57,96 @@ class _Graph:
         self._constants.append(tensor)
         return name
 
-    def node(self, operator: str, *inputs: str, **attributes: Any) -> str:
-        name = f"v{len(self._nodes)}"
-        self._nodes.append(self._onnx.helper.make_node(operator, list(inputs), [name], **attributes))
-        return name
+    def cast(self, value: str, kind: str) -> str:
+        """The same values as another type of ONNX."""
+        return self.node("Cast", value, to=int(getattr(self._onnx.TensorProto, kind)))
 
     def model(self, machine: Machine, labels: str, scores: str) -> Any:
+        """The whole graph with its input and outputs."""
         helper, kinds = self._onnx.helper, self._onnx.TensorProto
-        self._nodes += [
-            helper.make_node("Identity", [labels], ["label"]),
-            helper.make_node("Identity", [scores], ["scores"]),
-        ]
+        for result, name in ((labels, "label"), (scores, "scores")):
+            self._nodes.append(helper.make_node("Identity", [result], [name]))
         label_kind = {"U": kinds.STRING, "O": kinds.STRING, "f": kinds.DOUBLE, "b": kinds.BOOL}
-        width = len(machine.classes) if machine.decision_function_shape == "ovr" else len(machine.intercept)
+        is_per_pair = getattr(machine.model, "decision_function_shape", "ovr") == "ovo"
+        width = len(machine.model.intercept_ if is_per_pair else machine.model.classes_)
         shape = ["n"] if machine.scheme == "binary" else ["n", width]
-        graph = helper.make_graph(
-            self._nodes,
-            "maxmargin",
-            [helper.make_tensor_value_info("X", kinds.DOUBLE, ["n", machine.n_features])],
-            [
-                helper.make_tensor_value_info("label", label_kind.get(machine.classes.dtype.kind, kinds.INT64), ["n"]),
-                helper.make_tensor_value_info("scores", kinds.DOUBLE, shape),
-            ],
-            self._constants,
-        )
+        outputs = [
+            helper.make_tensor_value_info(
+                "label", label_kind.get(machine.model.classes_.dtype.kind, kinds.INT64), ["n"]
+            ),
+            helper.make_tensor_value_info("scores", kinds.DOUBLE, shape),
+        ]
+        inputs = [helper.make_tensor_value_info("X", kinds.DOUBLE, ["n", machine.model.n_features_in_])]
+        graph = helper.make_graph(self._nodes, "maxmargin", inputs, outputs, self._constants)
         opset = [helper.make_opsetid("", OPSET)]
         return helper.make_model(graph, opset_imports=opset, ir_version=IR_VERSION, producer_name="maxmargin")
 
 
 def _sums(graph: _Graph, machine: Machine) -> str:
     """Σ_s A_ps k(z_s, x) of each problem, (n, problems)."""
-    if isinstance(machine.kernel, Linear):
-        assert machine.weights is not None
-        _check_size(machine.weights)
-        return graph.node("MatMul", "X", graph.constant(machine.weights.T))
-    A = machine.matrix()
-    _check_size(A, machine.vectors)
-    return graph.node("MatMul", _kernel_values(graph, machine), graph.constant(A.T))
+    A = machine.matrix() if machine.weights is None else machine.weights
+    numbers = A.size if machine.weights is not None else A.size + A.shape[1] * machine.model.n_features_in_
+    if numbers > MAX_NUMBERS:
+        raise NotSupportedError(f"An ONNX file holds 2 GB, this model has {numbers:.3g} numbers. Use save().")
+    return graph.node("MatMul", "X" if machine.weights is not None else _kernel_values(graph, machine), A.T)
 
 
 def _kernel_values(graph: _Graph, machine: Machine) -> str:
     """k(z_s, x), (n, support vectors)."""
     kernel = machine.kernel
     if isinstance(kernel, Precomputed):
-        assert machine.support is not None
-        return graph.node("Gather", "X", graph.constant(machine.support.astype(np.int64)), axis=1)
-    Z = machine.vectors.toarray() if hasattr(machine.vectors, "toarray") else machine.vectors
-    Z = Z.astype(np.float64)
+        return graph.node("Gather", "X", machine.model.support_.astype(np.int64), axis=1)
+    Z = machine.model.support_vectors_
+    Z = (Z.toarray() if sp.issparse(Z) else Z).astype(np.float64)
     if isinstance(kernel, RBF):
         # −γ‖x − z‖² = 2γ⟨x, z⟩ − γ‖x‖² − γ‖z‖², about a point in the middle of the support vectors, and at most 0
         gamma, middle = float(kernel.gamma), Z.mean(axis=0) if len(Z) else np.zeros(Z.shape[1])
         Z = Z - middle
-        X = graph.node("Sub", "X", graph.constant(middle))
-        squares = graph.node(
-            "ReduceSum", graph.node("Mul", X, X), graph.constant(np.array([1], dtype=np.int64)), keepdims=1
+        X = graph.node("Sub", "X", middle)
+        squares = graph.node("ReduceSum", graph.node("Mul", X, X), np.array([1]), keepdims=1)
+        less = graph.node(
+            "Sub", graph.node("MatMul", X, 2 * gamma * Z.T), graph.node("Mul", squares, np.array([gamma]))
         )
-        products = graph.node("MatMul", X, graph.constant(2 * gamma * Z.T))
-        less = graph.node("Sub", products, graph.node("Mul", squares, graph.constant(np.array([gamma]))))
-        exponent = graph.node("Sub", less, graph.constant(gamma * np.einsum("ij,ij->i", Z, Z)))
-        return graph.node("Exp", graph.node("Min", exponent, graph.constant(np.array([0.0]))))
+        exponent = graph.node("Sub", less, gamma * np.einsum("ij,ij->i", Z, Z))
+        return graph.node("Exp", graph.node("Min", exponent, np.array([0.0])))
     assert isinstance(kernel, Polynomial | Sigmoid)
-    products = graph.node("MatMul", "X", graph.constant(float(kernel.gamma) * Z.T))
-    inner = graph.node("Add", products, graph.constant(np.array([float(kernel.coef0)])))
+    products = graph.node("MatMul", "X", float(kernel.gamma) * Z.T)
+    inner = graph.node("Add", products, np.array([float(kernel.coef0)]))
     if isinstance(kernel, Sigmoid):
         return graph.node("Tanh", inner)
-    return graph.node("Pow", inner, graph.constant(np.array([float(kernel.degree)])))
+    return graph.node("Pow", inner, np.array([float(kernel.degree)]))
 
 
-def _votes(graph: _Graph, machine: Machine, decisions: str) -> tuple[str, str]:
+def _labels_and_scores(graph: _Graph, machine: Machine, decisions: str) -> tuple[str, str]:
     """(labels, scores) as `predict` and `decision_function` give them."""
     if machine.scheme == "binary":
-        scores = graph.node("Squeeze", decisions, graph.constant(np.array([1], dtype=np.int64)))
-        is_positive = graph.node("Greater", scores, graph.constant(np.array(0.0)))
-        return _named(graph, machine, graph.node("Cast", is_positive, to=_int64(graph))), scores
-    if machine.scheme == "one_vs_rest":
-        return _named(graph, machine, _first_largest(graph, decisions)), decisions
-    sides = np.zeros((len(machine.pairs), len(machine.classes)))
-    for row, (i, j) in zip(sides, machine.pairs, strict=True):
-        row[i], row[j] = 1.0, -1.0
-    zero = graph.constant(np.array([0.0]))
-    scores = decisions
-    if machine.decision_function_shape == "ovr":
-        totals = graph.node("MatMul", decisions, graph.constant(sides))
-        three = graph.constant(np.array([3.0]))
-        size = graph.node("Mul", graph.node("Add", graph.node("Abs", totals), graph.constant(np.array([1.0]))), three)
-        won = graph.node("Not", graph.node("Less", decisions, zero))
-        scores = graph.node("Add", _count(graph, won, sides), graph.node("Div", totals, size))
-    if machine.break_ties:
-        return _named(graph, machine, _first_largest(graph, scores)), scores
-    votes = _count(graph, graph.node("Greater", decisions, zero), sides)
-    return _named(graph, machine, _first_largest(graph, votes)), scores
+        scores = graph.node("Squeeze", decisions, np.array([1]))
+        return _named(graph, machine, graph.cast(graph.node("Greater", scores, 0.0), "INT64")), scores
+    scores = votes = decisions
+    if machine.scheme == "one_vs_one":
+        zero, sides = np.array([0.0]), np.zeros((len(machine.pairs), len(machine.model.classes_)))
+        for row, (i, j) in zip(sides, machine.pairs, strict=True):
+            row[i], row[j] = 1.0, -1.0
+        if machine.model.decision_function_shape == "ovr":
+            totals = graph.node("MatMul", decisions, sides)
+            size = graph.node("Mul", graph.node("Add", graph.node("Abs", totals), np.array([1.0])), np.array([3.0]))
+            won = graph.node("Not", graph.node("Less", decisions, zero))
+            scores = graph.node("Add", _count(graph, won, sides), graph.node("Div", totals, size))
+        votes = scores if machine.model.break_ties else _count(graph, graph.node("Greater", decisions, zero), sides)
+    largest = graph.node("ArgMax", votes, axis=1, keepdims=0, select_last_index=0)  # the first of equals
+    return _named(graph, machine, largest), scores
 
 
 def _count(graph: _Graph, is_won: str, sides: Array) -> str:
     """Won pairs of each class: its side of a pair, and of the others those that were not lost."""
-    won = graph.node("MatMul", graph.node("Cast", is_won, to=_float64(graph)), graph.constant(sides))
-    return graph.node("Add", won, graph.constant((sides < 0).sum(axis=0).astype(np.float64)))
-
-
-def _first_largest(graph: _Graph, values: str) -> str:
-    return graph.node("ArgMax", values, axis=1, keepdims=0, select_last_index=0)
+    won = graph.node("MatMul", graph.cast(is_won, "DOUBLE"), sides)
+    return graph.node("Add", won, (sides < 0).sum(axis=0).astype(np.float64))
 
 
 def _named(graph: _Graph, machine: Machine, numbers: str) -> str:
-    classes = machine.classes
-    if classes.dtype.kind in "iu":
-        classes = classes.astype(np.int64)
-    elif classes.dtype.kind == "f":
-        classes = classes.astype(np.float64)
-    elif classes.dtype.kind == "S":
+    """The labels of classes by their numbers."""
+    kind = machine.model.classes_.dtype.kind
+    if kind == "S":
         raise NotSupportedError("ONNX has no labels of bytes. Train on texts or numbers.")
-    return graph.node("Gather", graph.constant(classes), numbers, axis=0)
-
-
-def _check_size(*arrays: Any) -> None:
-    numbers = sum(int(np.prod(array.shape, dtype=np.float64)) for array in arrays if array is not None)
-    if numbers > MAX_NUMBERS:
-        raise NotSupportedError(f"An ONNX file holds 2 GB, this model has {numbers:.3g} numbers. Use save().")
-
-
-def _int64(graph: _Graph) -> int:
-    return int(graph._onnx.TensorProto.INT64)
-
-
-def _float64(graph: _Graph) -> int:
-    return int(graph._onnx.TensorProto.DOUBLE)
+    wide = {"i": np.int64, "u": np.int64, "f": np.float64}.get(kind, machine.model.classes_.dtype)
+    return graph.node("Gather", machine.model.classes_.astype(wide), numbers, axis=0)

@@ -1,165 +1,198 @@
-"""The fields of a model on their way into a file and out of it: each is asked for once, by name, type, shape and range."""
+"""The fields of a model on their way into a file and out of it.
+
+`fitted` describes each estimator once: it names a field with its type, shape and range. When a model is saved, `Fields` takes
+the value from the model; when it is loaded, from the file. Either way the value is checked, so that the two cannot disagree.
+"""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.errors import ModelFileError, NotSupportedError
-from maxmargin.io._model.archive import Archive
-from maxmargin.io._model.arrays import member_name, read_array
-from maxmargin.io._model.values import decode_float, encode_float
+from maxmargin.errors import NotSupportedError
+from maxmargin.io._model.archive import Archive, Array, damaged, read_array, require
 
-Array = np.ndarray[Any, Any]
 FLAVOURS = {"csr_array": sp.csr_array, "csr_matrix": sp.csr_matrix}
+MOST_ROWS = 2**40
+INDICES = np.empty(0, dtype=np.int64)
+
+Shape = tuple[int | None, ...]
+"""None stands for any length."""
+
+Decode = Callable[[str, Any], Any]
+"""From the name of a field and its JSON to its value; refuses what cannot be."""
+
+Encode = Callable[[Any], Any]
+"""From a value to its JSON."""
+
+Source = str | Callable[[Any], Any]
+"""Where a value of a model comes from: an attribute, which is set when the model is loaded, or a function of the model.
+
+By default a field ``name`` is the attribute ``name_``.
+"""
 
 
-class Output:
-    """What is to be written: small values for the header, arrays for members of their own."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-        self.arrays: dict[str, Array] = {}
-
-    def matrix(self, name: str, X: Any) -> None:
-        """A dense or a CSR matrix, as it is."""
-        if not sp.issparse(X):
-            self.arrays[name] = X
-            return
-        flavour = next(key for key, kind in FLAVOURS.items() if isinstance(X, kind))
-        self.values[name] = {"type": flavour, "shape": [int(side) for side in X.shape]}
-        for part in ("data", "indices", "indptr"):
-            self.arrays[f"{name}_{part}"] = getattr(X, part)
-
-    def texts(self, name: str, texts: Array) -> None:
-        """An array of labels or names; Python objects must be texts."""
-        if texts.dtype != object:
-            self.arrays[name] = texts
-            return
-        fixed = np.array([text if isinstance(text, str) else None for text in texts])
-        if fixed.dtype.kind != "U" or fixed.tolist() != texts.tolist():
-            raise NotSupportedError(
-                f"{name} holds Python objects that are no plain texts; a file cannot hold {texts!r}."
-            )
-        self.values[name] = {"type": "object"}
-        self.arrays[name] = fixed
+def as_given(value: Any) -> Any:
+    """What is JSON already."""
+    return value
 
 
-class Input:
-    """What a file says; whatever is not as it should be is refused by its name."""
+def as_said(name: str, said: Any) -> Any:
+    """What is checked by the caller."""
+    return said
 
-    def __init__(self, archive: Archive, values: dict[str, Any], arrays: dict[str, Any]) -> None:
-        self._archive, self._values, self._arrays = archive, dict(values), dict(arrays)
 
-    def has(self, name: str) -> bool:
-        """Whether the file has such a field."""
-        return name in self._values or name in self._arrays or f"{name}_data" in self._arrays
+class Fields:
+    """Values for the header and arrays for members of their own; `model` is saved, or filled if there is an archive."""
 
-    def value(self, name: str) -> Any:
-        """Something of the header, not yet looked at."""
-        if name not in self._values:
-            raise ModelFileError(f"The model file is damaged: {name!r} is missing.", name)
-        return self._values.pop(name)
+    def __init__(
+        self, model: Any, values: dict[str, Any], arrays: dict[str, Any], archive: Archive | None = None
+    ) -> None:
+        self.model, self.values, self.arrays, self._archive = model, values, arrays, archive
+        self.is_reading = archive is not None
 
-    def whole(self, name: str, low: int = 0, high: int = 2**62) -> int:
+    def has(self, name: str, attribute: str = "") -> bool:
+        """Whether there is such a field."""
+        if self.is_reading:
+            return name in self.values or name in self.arrays
+        return getattr(self.model, attribute or f"{name}_", None) is not None
+
+    def keep(self, **attributes: Any) -> None:
+        """Set attributes of a model that is loaded."""
+        if self.is_reading:
+            vars(self.model).update(attributes)
+
+    def _of_model(self, name: str, source: Source) -> Any:
+        return source(self.model) if callable(source) else getattr(self.model, source or f"{name}_")
+
+    def _kept(self, name: str, source: Source, value: Any) -> Any:
+        if not callable(source):
+            self.keep(**{source or f"{name}_": value})
+        return value
+
+    def value(self, name: str, decode: Decode = as_said, encode: Encode = as_given, source: Source = "") -> Any:
+        """A small value of the header."""
+        if not self.is_reading:
+            self.values[name] = encode(self._of_model(name, source))
+        require(name in self.values, name, "it is missing")
+        said = self.values.pop(name) if self.is_reading else self.values[name]
+        return self._kept(name, source, decode(name, said))
+
+    def whole(self, name: str, low: int = 0, high: int = 2**62, source: Source = "") -> int:
         """A whole number between two others."""
-        value = self.value(name)
-        if type(value) is not int or not low <= value <= high:
-            raise wrong(name, f"{value!r} where a whole number from {low} to {high} is wanted")
-        return value
 
-    def number(self, name: str) -> float:
-        """A finite number."""
-        value = decode_float(name, self.value(name))
-        if not math.isfinite(value):
-            raise wrong(name, f"{value!r} where a finite number is wanted")
-        return value
+        def decode(name: str, value: Any) -> int:
+            if type(value) is not int or not low <= value <= high:
+                raise damaged(name, f"{value!r} where a whole number from {low} to {high} is wanted")
+            return value
 
-    def listed(self, name: str, length: int) -> list[Any]:
-        """A list of so many values, not yet looked at."""
-        value = self.value(name)
-        if not isinstance(value, list) or len(value) != length:
-            raise wrong(name, f"a list of {length} values is wanted")
-        return value
+        return int(self.value(name, decode, int, source))
 
-    def array(self, name: str, kinds: tuple[str, ...], shape: tuple[int | None, ...]) -> Array:
-        """An array of one of some dtypes (or kinds of them) and of a shape, of which None stands for any length."""
-        if name not in self._arrays:
-            raise ModelFileError(f"The model file is damaged: array {name!r} is missing.", name)
-        array = read_array(self._archive, name, self._arrays.pop(name))
+    def each(self, name: str, count: int, decode: Decode, encode: Encode = as_given, source: Source = "") -> list[Any]:
+        """A list of so many values."""
+
+        def decode_all(name: str, values: Any) -> list[Any]:
+            is_right = isinstance(values, list) and len(values) == count
+            require(is_right, name, f"a list of {count} values is wanted")
+            return [decode(name, value) for value in values]
+
+        return list(self.value(name, decode_all, lambda values: [encode(value) for value in values], source))
+
+    def array(
+        self, name: str, kinds: tuple[str, ...], shape: Shape, source: Source = "", is_finite: bool = True
+    ) -> Array:
+        """An array of one of some dtypes, or kinds of them."""
+        if self._archive is None:
+            array = self.arrays[name] = self._of_model(name, source)
+        else:
+            require(name in self.arrays, name, "the array is missing")
+            array = read_array(self._archive, name, self.arrays.pop(name))
         if array.dtype.str[1:] not in kinds and array.dtype.kind not in kinds:
-            raise wrong(name, f"dtype {array.dtype} where {' or '.join(kinds)} is wanted")
-        if len(array.shape) != len(shape) or any(
-            b is not None and a != b for a, b in zip(array.shape, shape, strict=True)
-        ):
-            raise wrong(name, f"shape {array.shape} where {shape} is wanted (None: any length)")
-        return array
+            raise damaged(name, f"dtype {array.dtype} where {' or '.join(kinds)} is wanted")
+        if array.ndim != len(shape) or any(b not in (None, a) for a, b in zip(array.shape, shape, strict=True)):
+            raise damaged(name, f"shape {array.shape} where {shape} is wanted (None: any length)")
+        if array.dtype.kind == "f" and is_finite:
+            require(np.isfinite(array).all(), name, "a value is not finite")
+        return np.asarray(self._kept(name, source, array))
 
-    def floats(self, name: str, shape: tuple[int | None, ...], low: float = -math.inf) -> Array:
+    def floats(self, name: str, shape: Shape, source: Source = "", low: float = -math.inf) -> Array:
         """A float64 array of finite numbers ≥ low."""
-        array = self.array(name, ("f8",), shape)
-        if not np.isfinite(array).all() or (array < low).any():
-            raise wrong(
-                name, "a value is not finite" if low == -math.inf else f"a value is not finite or below {low:g}"
-            )
+        array = self.array(name, ("f8",), shape, source)
+        require((array >= low).all(), name, f"a value is below {low:g}")
         return array
 
-    def indices(self, name: str, dtype: str, shape: tuple[int | None, ...], stop: int) -> Array:
+    def indices(self, name: str, dtype: str, shape: Shape, stop: int = MOST_ROWS, source: Source = "") -> Array:
         """Whole numbers ≥ 0 and below stop."""
-        array = self.array(name, (dtype,), shape)
+        array = self.array(name, (dtype,), shape, source)
         if array.size and (array.min() < 0 or array.max() >= stop):
-            raise wrong(name, f"an index is not within 0 … {stop - 1}")
+            raise damaged(name, f"an index is not within 0 … {stop - 1}")
         return array
 
-    def matrix(self, name: str, shape: tuple[int, int]) -> Any:
-        """A dense or CSR matrix of finite float32 or float64 numbers."""
-        if name not in self._values:
-            X = self.array(name, ("f8", "f4"), shape)
-            if not np.isfinite(X).all():
-                raise wrong(name, "a value is not finite")
-            return X
-        said = self.value(name)
-        if said not in [{"type": flavour, "shape": list(shape)} for flavour in FLAVOURS]:
-            raise wrong(name, f"a sparse matrix of shape {shape} is wanted")
-        data = self.array(f"{name}_data", ("f8", "f4"), (None,))
-        indptr = self.array(f"{name}_indptr", ("i4", "i8"), (shape[0] + 1,))
-        indices = self.indices(f"{name}_indices", indptr.dtype.str[1:], (len(data),), shape[1])
-        if not np.isfinite(data).all():
-            raise wrong(f"{name}_data", "a value is not finite")
-        if indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
-            raise wrong(f"{name}_indptr", f"its values must rise from 0 to {len(data)}")
-        return FLAVOURS[said["type"]]((data, indices, indptr), shape=shape)
+    def ragged(
+        self, name: str, lengths: str, count: int, like: Array, source: Callable[[Any], Any], longest: int = MOST_ROWS
+    ) -> list[Array]:
+        """Arrays of the dtype and width of an empty one, as many as are counted, stored one behind the other."""
+        given = () if self.is_reading else source(self.model)
+        lengths_given = np.array([len(each) for each in given], dtype=np.int64)
+        sizes = self.indices(lengths, "i8", (count,), longest, lambda _: lengths_given)
+        kind, shape = like.dtype.str[1:], (int(sizes.sum()), *like.shape[1:])
 
-    def texts(self, name: str, kinds: tuple[str, ...], length: int | None) -> Array:
-        """Labels or names, no two of them the same."""
-        are_objects = name in self._values
-        if are_objects and self.value(name) != {"type": "object"}:
-            raise wrong(name, "its type is unknown")
-        array = self.array(name, ("U",) if are_objects else kinds, (length,))
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise wrong(name, "a value is not finite")
-        if len(np.unique(array)) != len(array):
-            raise wrong(name, "a value appears twice")
-        return array.astype(object) if are_objects else array
+        def joined(_: Any) -> Array:
+            return np.concatenate([np.reshape(each, (-1, *like.shape[1:])) for each in given]).astype(like.dtype)
+
+        flat = self.array(name, (kind,), shape, joined, is_finite=False)
+        return list(np.split(flat, np.cumsum(sizes)[:-1]))
+
+    def matrix(self, name: str, shape: tuple[int, int]) -> None:
+        """A dense or CSR matrix of finite float32 or float64 numbers."""
+        X: Any = None if self.is_reading else self._of_model(name, "")
+        if name not in self.values and not sp.issparse(X):
+            self.array(name, ("f8", "f4"), shape)
+            return
+        said = self.value(name, source=lambda _: {"type": type(X).__name__, "shape": list(map(int, X.shape))})
+        is_right = said in [{"type": flavour, "shape": list(shape)} for flavour in FLAVOURS]
+        require(is_right, name, f"a sparse matrix of shape {shape} is wanted")
+        data = self.array(f"{name}_data", ("f8", "f4"), (None,), lambda _: X.data)
+        indptr = self.array(f"{name}_indptr", ("i4", "i8"), (shape[0] + 1,), lambda _: X.indptr)
+        kind = indptr.dtype.str[1:]
+        indices = self.indices(f"{name}_indices", kind, (len(data),), shape[1], lambda _: X.indices)
+        is_right = bool(indptr[0] == 0 and indptr[-1] == len(data) and (np.diff(indptr) >= 0).all())
+        require(is_right, f"{name}_indptr", f"its values must rise from 0 to {len(data)}")
+        self.keep(**{f"{name}_": FLAVOURS[said["type"]]((data, indices, indptr), shape=shape)})
+
+    def texts(self, name: str, kinds: tuple[str, ...], length: int | None, source: str = "") -> Array:
+        """Labels or names, no two of them the same; Python objects must be texts."""
+        given: Any = None if self.is_reading else self._of_model(name, source)
+        are_objects = name in self.values if given is None else given.dtype == object
+        if are_objects:
+            said = self.value(name, source=lambda _: {"type": "object"})
+            require(said == {"type": "object"}, name, "its type is unknown")
+        kinds = ("U",) if are_objects else kinds
+        array = self.array(name, kinds, (length,), lambda _: _fixed(name, given) if are_objects else given)
+        require(len(np.unique(array)) == len(array), name, "a value appears twice")
+        return np.asarray(self._kept(name, source, array.astype(object) if are_objects else array))
 
     def end(self) -> None:
-        """Refuse what nobody asked for: in the header, or a member of the archive that it does not name."""
-        for name in (*self._values, *self._arrays):
-            raise ModelFileError(f"The model file has a field {name!r} that this model has no place for.", name)
-
-    @staticmethod
-    def check_members(archive: Archive, arrays: dict[str, Any]) -> None:
-        """Every member of the archive is described by the header."""
-        for name in set(archive.members) - {member_name(array) for array in arrays} - {"header.json"}:
-            raise ModelFileError(f"The model file has a member {name!r} that its header does not name.", name)
+        """Refuse what the description of the model did not ask for."""
+        for name in (*self.values, *self.arrays):
+            raise damaged(name, "this model has no place for it")
 
 
-def floats_for_header(values: Any) -> list[Any]:
-    """Numbers as JSON."""
-    return [encode_float(value) for value in values]
+def _fixed(name: str, texts: Array) -> Array:
+    """Python texts as an array of a fixed width."""
+    fixed = np.array([text if isinstance(text, str) else None for text in texts])
+    if fixed.dtype.kind != "U" or fixed.tolist() != texts.tolist():
+        raise NotSupportedError(f"{name} holds Python objects that are not plain texts; a file cannot hold {texts!r}.")
+    return fixed
 
 
-def wrong(name: str, what: str) -> ModelFileError:
-    """The error of a field that is not as it should be."""
-    return ModelFileError(f"The model file is damaged at {name!r}: {what}.", name)
+def of_each(attribute: str, count: int) -> Callable[[Any], tuple[Any, ...]]:
+    """What a model says of each of its problems: of a single one by itself, of several in a tuple."""
+    return lambda model: (getattr(model, attribute),) if count == 1 else tuple(getattr(model, attribute))
+
+
+def alone(items: list[Any]) -> Any:
+    """The inverse of `of_each`."""
+    return items[0] if len(items) == 1 else tuple(items)

@@ -8,50 +8,33 @@ import json
 import os
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.estimators import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron
 from maxmargin.io._atomic import replacing
-from maxmargin.io._model.archive import MAX_BYTES, MAX_MEMBERS, Archive, archive_size, write_archive
-from maxmargin.io._model.arrays import describe, member_name
-from maxmargin.io._model.fields import Input, Output
-from maxmargin.io._model.parameters import decode_parameters, encode_parameters
-from maxmargin.io._model.state_kernel import read_kernel_machine, write_kernel_machine
-from maxmargin.io._model.state_linear import read_linear, write_linear
-from maxmargin.io._model.state_one_vs_rest import (
-    read_pegasos,
-    read_perceptron,
-    write_pegasos,
-    write_perceptron,
-)
-from maxmargin.io._model.values import parse_json
+from maxmargin.io._model.archive import MAX_CONTENT, MAX_MEMBERS, Archive, damaged, describe, require, write_archive
+from maxmargin.io._model.fields import Fields
+from maxmargin.io._model.fitted import describe_kernel_machine, describe_linear, describe_pegasos, describe_perceptron
+from maxmargin.io._model.parameters import decode_parameters, encode, parse_json
 
 FORMAT, VERSION = "maxmargin model", 1
 HEADER = "header.json"
 MAX_HEADER = 64 << 20
+TEXTS, TABLES = ("format", "written_by", "estimator"), ("parameters", "fitted", "arrays")
+PARTS = {**dict.fromkeys(TEXTS, str), "version": int, **dict.fromkeys(TABLES, dict)}
+"""The fields of the header, and their types."""
 
-
-class Kind(NamedTuple):
-    """An estimator, and how its fitted attributes are written and read."""
-
-    type: type[Any]
-    write: Callable[[Any, Output], None]
-    read: Callable[[Any, Input], None]
-
-
-KINDS = {
-    kind.type.__name__: kind
-    for kind in (
-        Kind(SVC, write_kernel_machine, read_kernel_machine),
-        Kind(HardMarginSVC, write_kernel_machine, read_kernel_machine),
-        Kind(LinearSVC, write_linear, read_linear),
-        Kind(PegasosSVC, write_pegasos, read_pegasos),
-        Kind(Perceptron, write_perceptron, read_perceptron),
-    )
+DESCRIPTIONS: dict[type[Any], Callable[[Fields], None]] = {
+    SVC: describe_kernel_machine,
+    HardMarginSVC: describe_kernel_machine,
+    LinearSVC: describe_linear,
+    PegasosSVC: describe_pegasos,
+    Perceptron: describe_perceptron,
 }
+KINDS = {kind.__name__: kind for kind in DESCRIPTIONS}
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
@@ -83,88 +66,74 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> twin.predict([[0.1], [1.5]]), twin.certificate_ == model.certificate_
     (array(['out', 'in'], dtype='<U3'), True)
     """
-    members = _members(estimator)
-    with replacing(path) as file:
-        write_archive(file, members)
-        file.flush()
-        try:
-            read_model(file, file.tell())
-        except ModelFileError as error:
-            raise InvalidInputError(f"This model contradicts itself and was not saved. {error}") from error
-
-
-def _members(estimator: Any) -> list[tuple[str, list[Any]]]:
-    kind = KINDS.get(type(estimator).__name__)
-    if kind is None or kind.type is not type(estimator):
+    if type(estimator) not in DESCRIPTIONS:
         raise NotSupportedError(
             f"A model file holds {', '.join(KINDS)}, not {type(estimator).__module__}.{type(estimator).__qualname__}. "
             "Pass the fitted estimator itself; of a pipeline its last step, e.g. pipeline[-1]."
         )
     check_is_fitted(estimator, "intercept_")
-    out = Output()
-    kind.write(estimator, out)
-    described = {name: describe(name, array) for name, array in out.arrays.items()}
+    try:
+        members = _members(estimator)
+        with replacing(path) as file:
+            write_archive(file, members)
+            file.flush()
+            read_model(file)
+    except ModelFileError as error:
+        raise InvalidInputError(f"This model contradicts itself and was not saved. {error}") from error
+
+
+def _members(estimator: Any) -> list[tuple[str, list[Any]]]:
+    fields = Fields(estimator, {}, {})
+    DESCRIPTIONS[type(estimator)](fields)
+    described = {name: describe(name, array) for name, array in fields.arrays.items()}
     header = {
         "format": FORMAT,
         "version": VERSION,
         "written_by": f"maxmargin {version('maxmargin')}",
         "estimator": type(estimator).__name__,
-        "parameters": encode_parameters(estimator),
-        "fitted": out.values,
+        "parameters": {name: encode(name, value) for name, value in estimator.get_params(deep=False).items()},
+        "fitted": fields.values,
         "arrays": {name: entry for name, (entry, _) in described.items()},
     }
     text = json.dumps(header, ensure_ascii=False, allow_nan=False, indent=1).encode()
-    members = [(HEADER, [text]), *((member_name(name), pieces) for name, (_, pieces) in described.items())]
-    if archive_size(members) > MAX_BYTES or len(text) > MAX_HEADER or len(members) > MAX_MEMBERS:
+    members = [(HEADER, [text]), *((f"{name}.npy", pieces) for name, (_, pieces) in described.items())]
+    size = sum(len(piece) for _, pieces in members for piece in pieces)
+    if size > MAX_CONTENT or len(text) > MAX_HEADER or len(members) > MAX_MEMBERS:
         raise NotSupportedError(
-            f"The model takes {archive_size(members):.3g} bytes ({len(text):.3g} of them its header); a model file holds at "
-            f"most {MAX_BYTES:.3g} ({MAX_HEADER:.3g}). Train on fewer samples, or pickle it."
+            f"The model takes {size:.3g} bytes ({len(text):.3g} of them its header); a model file holds at most "
+            f"{MAX_CONTENT:.3g} ({MAX_HEADER:.3g}). Train on fewer samples, or pickle it."
         )
     return members
 
 
-def read_model(file: IO[bytes], size: int) -> Any:
-    """The estimator of an open model file of some size."""
-    archive = Archive(file, size)
-    header = _header(archive)
-    fitted, arrays = header["fitted"], header["arrays"]
-    Input.check_members(archive, arrays)
-    kind = KINDS.get(header["estimator"])
-    if kind is None:
-        raise ModelFileError(
-            f"The model file holds {header['estimator']!r}, not one of {', '.join(KINDS)}.", "estimator"
-        )
-    model = kind.type(**decode_parameters(kind.type, header["parameters"]))
-    fields = Input(archive, fitted, arrays)
-    kind.read(model, fields)
-    fields.end()
+def read_model(file: IO[bytes]) -> Any:
+    """The estimator of an open model file."""
+    archive = Archive(file)
+    try:
+        header = _header(archive)
+        kind = KINDS[header["estimator"]]
+        model = kind(**decode_parameters(kind, header["parameters"]))
+        fields = Fields(model, header["fitted"], header["arrays"], archive)
+        DESCRIPTIONS[kind](fields)
+        fields.end()
+    except RecursionError as error:
+        raise damaged(HEADER, "its values are nested too deeply") from error
     return model
 
 
 def _header(archive: Archive) -> dict[str, Any]:
-    member = archive.members.get(HEADER)
-    if member is None:
-        raise ModelFileError(f"The archive has no {HEADER}: it is no model file.", HEADER)
-    if member.size > MAX_HEADER:
-        raise ModelFileError(f"The {HEADER} takes {member.size} bytes, at most {MAX_HEADER} are read.", HEADER)
-    text = bytearray(member.size)
-    archive.read(HEADER, memoryview(text))
-    header = parse_json(bytes(text), HEADER)
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        raise ModelFileError(f"The {HEADER} does not say 'format': {FORMAT!r}: it is no model file.", "format")
-    number = header.get("version")
-    if type(number) is not int or number < 1:
-        raise ModelFileError(f"The model file is damaged at 'version': {number!r}.", "version")
-    if number > VERSION:
-        raise ModelFileError(
-            f"The model file has version {number}, this maxmargin reads up to {VERSION}. Install a newer maxmargin.",
-            "version",
-        )
-    wanted = {"format": str, "version": int, "written_by": str, "estimator": str, "parameters": dict, "fitted": dict}
-    for name, kind in {**wanted, "arrays": dict}.items():
-        if not isinstance(header.get(name), kind):
-            raise ModelFileError(f"The model file is damaged at {name!r}: it is missing or of a wrong type.", name)
-    unknown = set(header) - {*wanted, "arrays"}
-    if unknown:
-        raise ModelFileError(f"The model file has a field {min(unknown)!r} that has no meaning.", min(unknown))
+    """The header, each field of the right type; the members of the archive are those that it names."""
+    is_there = HEADER in archive.members and archive.members[HEADER].size <= MAX_HEADER
+    require(is_there, HEADER, f"it is missing, or longer than {MAX_HEADER} bytes")
+    header: dict[str, Any] = parse_json(archive.read(HEADER), HEADER)
+    is_ours = isinstance(header, dict) and header.get("format") == FORMAT
+    require(is_ours, "format", f"{HEADER} does not say {FORMAT!r}, so this is no model file")
+    for name, kind in PARTS.items():
+        require(type(header.get(name)) is kind, name, "it is missing or of a wrong type")
+    number, estimator = header["version"], header["estimator"]
+    require(1 <= number <= VERSION, "version", f"{number} where 1 to {VERSION} can be read. Install a newer maxmargin")
+    require(estimator in KINDS, "estimator", f"{estimator!r} is not one of {', '.join(KINDS)}")
+    members = {f"{name}.npy" for name in header["arrays"]} | {HEADER}
+    for name in (set(header) - set(PARTS)) | (set(archive.members) - members):
+        raise damaged(name, "it has no meaning here")
     return header

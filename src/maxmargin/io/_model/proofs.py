@@ -8,98 +8,80 @@ import numpy as np
 from maxmargin.core import Certificate, Status
 from maxmargin.core.certificate.groups import Groups
 from maxmargin.core.solution import TracePoint
-from maxmargin.estimators.multiclass.one_vs_one import PerProblem, store_endings
-from maxmargin.io._model.fields import Input, Output, floats_for_header, wrong
-from maxmargin.io._model.values import decode_float
+from maxmargin.estimators.multiclass.one_vs_one import store_endings
+from maxmargin.io._model.archive import require
+from maxmargin.io._model.fields import Fields, of_each
+from maxmargin.io._model.parameters import decode_float, decode_number, encode_float
 
-NUMBERS = ("primal", "dual", "gap", "relative_gap", "kkt_violation", "margin", "distance")
+NUMBERS = ("primal", "dual", "gap", "relative_gap", "kkt_violation")
+MAYBE_NAN = ("margin", "distance")
+FLAGS = ("convex", "assumed_psd")
 LATER = ("rounding", "tol")
 """Numbers that files of version 0.1 do not have; null where there is none."""
-FLAGS = ("convex", "assumed_psd")
+
+TRACE = np.empty((0, len(TracePoint._fields)))
 
 
-def write_proofs(model: Any, out: Output) -> None:
-    """Write what was proved, if anything: a stream, or a model of another library, has no proof."""
-    if not hasattr(model, "certificate_"):
+def describe_proofs(f: Fields, count: int) -> None:
+    """What was proved of so many problems, if anything: a stream, or a model of another library, has no proof."""
+    if not f.has("certificate"):
         return
-    certificates, traces = _each(model.certificate_), _each(model.trace_)
-    out.values["certificate"] = [
-        {
-            **dict(zip(NUMBERS, floats_for_header(getattr(c, name) for name in NUMBERS), strict=True)),
-            **{name: bool(getattr(c, name)) for name in FLAGS},
-            **{name: _number_or_none(getattr(c, name)) for name in LATER},
-            "groups": list(c.groups),
-        }
-        for c in certificates
-    ]
-    out.values["status"] = [status.name for status in _each(model.status_)]
-    out.values["solver"] = list(_each(model.solver_))
-    if isinstance(model.certificate_, PerProblem):
-        out.values["worst"] = next(k for k, c in enumerate(certificates) if c is model.certificate_.worst)
-    out.arrays["trace_lengths"] = np.array([len(trace) for trace in traces], dtype=np.int64)
-    out.arrays["trace"] = np.array([list(point) for trace in traces for point in trace], dtype=np.float64).reshape(
-        -1, 5
+    tol = f.model.tol
+    certificates = f.each(
+        "certificate", count, lambda _, said: _decode(said, tol), _encode, of_each("certificate_", count)
     )
+    statuses = f.each("status", count, _decode_status, lambda status: status.name, of_each("status_", count))
+    solvers = f.each("solver", count, _decode_text, source=of_each("solver_", count))
+    traces = f.ragged("trace", "trace_lengths", count, TRACE, of_each("trace_", count))
+    are_whole = all((np.isfinite(points[:, 1]) & (points[:, 1] == np.rint(points[:, 1]))).all() for points in traces)
+    require(are_whole, "trace", "an iteration is not a whole number")
+    worst = f.whole("worst", 0, count - 1, _worst) if count > 1 else 0
+    if f.is_reading:
+        moments = [tuple(_point(*row) for row in points.tolist()) for points in traces]
+        store_endings(f.model, certificates, statuses, solvers, moments, worst)
 
 
-def read_proofs(model: Any, fields: Input, n_problems: int) -> None:
-    """Restore what was proved of so many problems; a single one stands for itself, several in a tuple."""
-    if not fields.has("certificate"):
-        return
-    asked = None if model.tol is None else float(model.tol)
-    certificates = [_certificate(said, asked) for said in fields.listed("certificate", n_problems)]
-    statuses = [_status(said) for said in fields.listed("status", n_problems)]
-    solvers = fields.listed("solver", n_problems)
-    if not all(isinstance(solver, str) for solver in solvers):
-        raise wrong("solver", "texts are wanted")
-    lengths = fields.indices("trace_lengths", "i8", (n_problems,), 2**40).tolist()
-    points = fields.array("trace", ("f8",), (sum(lengths), 5))
-    if points.size and not (np.isfinite(points[:, 1]).all() and (points[:, 1] == np.rint(points[:, 1])).all()):
-        raise wrong("trace", "an iteration is no whole number")
-    ends = np.cumsum([0, *lengths]).tolist()
-    traces = [tuple(_point(row) for row in points[ends[k] : ends[k + 1]].tolist()) for k in range(n_problems)]
-    worst = fields.whole("worst", 0, n_problems - 1) if n_problems > 1 else 0
-    store_endings(model, certificates, statuses, solvers, traces, worst)
+def _worst(model: Any) -> int:
+    return next(k for k, certificate in enumerate(model.certificate_) if certificate is model.certificate_.worst)
 
 
-def _number_or_none(value: float | None) -> Any:
-    return None if value is None or math.isnan(value) else next(iter(floats_for_header([value])))
+def _point(seconds: float, iteration: float, *values: float) -> TracePoint:
+    return TracePoint(seconds, int(iteration), *values)
 
 
-def _each(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, PerProblem) else (value,)
+def _decode_text(name: str, said: Any) -> str:
+    require(isinstance(said, str), name, "texts are wanted")
+    return str(said)
 
 
-def _point(row: list[float]) -> TracePoint:
-    return TracePoint(row[0], int(row[1]), row[2], row[3], row[4])
-
-
-def _status(said: Any) -> Status:
-    if not isinstance(said, str) or said not in Status.__members__:
-        raise wrong("status", f"{said!r} is none of {', '.join(Status.__members__)}")
+def _decode_status(name: str, said: Any) -> Status:
+    is_right = _decode_text(name, said) in Status.__members__
+    require(is_right, name, f"{said!r} is none of {', '.join(Status.__members__)}")
     return Status[said]
 
 
-def _certificate(said: Any, asked: float | None) -> Certificate:
+def _encode(certificate: Certificate) -> dict[str, Any]:
+    numbers = {name: encode_float(getattr(certificate, name)) for name in (*NUMBERS, *MAYBE_NAN)}
+    flags = {name: bool(getattr(certificate, name)) for name in FLAGS}
+    later = {name: getattr(certificate, name) for name in LATER}
+    later = {name: None if value is None or math.isnan(value) else encode_float(value) for name, value in later.items()}
+    return {**numbers, **flags, **later, "groups": list(certificate.groups)}
+
+
+def _decode(said: Any, tol: float | None) -> Certificate:
     """One certificate; where the file does not say which gap was asked for, it is the estimator's."""
-    if not isinstance(said, dict) or set(said) - set(LATER) != {*NUMBERS, *FLAGS, "groups"}:
-        raise wrong("certificate", f"its numbers are {', '.join((*NUMBERS, *FLAGS, 'groups', *LATER))}")
-    later = {name: decode_float("certificate", said[name]) for name in LATER if said.get(name) is not None}
-    numbers = {name: decode_float("certificate", said[name]) for name in NUMBERS}
+    name = "certificate"
+    needed = (*NUMBERS, *MAYBE_NAN, *FLAGS, "groups")
+    is_right = isinstance(said, dict) and set(said) - set(LATER) == set(needed)
+    require(is_right, name, f"its fields are {', '.join((*needed, *LATER))}")
     groups = said["groups"]
-    if not isinstance(groups, list) or len(groups) != 3 or not all(type(n) is int and n >= 0 for n in groups):
-        raise wrong("certificate", f"groups={groups!r} where three numbers of samples are wanted")
-    if not all(isinstance(said[name], bool) for name in FLAGS):
-        raise wrong("certificate", "convex and assumed_psd are true or false")
-    may_be_nan = ("margin", "distance")
-    if any(math.isnan(value) for name, value in numbers.items() if name not in may_be_nan):
-        raise wrong("certificate", "a number of it is NaN")
-    return Certificate(
-        groups=Groups(*groups),
-        convex=said["convex"],
-        assumed_psd=said["assumed_psd"],
-        data=None,
-        rounding=later.get("rounding", math.nan),
-        tol=later.get("tol") if "tol" in said else asked,
-        **numbers,
-    )
+    is_right = isinstance(groups, list) and len(groups) == 3 and all(type(n) is int and n >= 0 for n in groups)
+    require(is_right, name, f"groups={groups!r} where three numbers of samples are wanted")
+    require(all(isinstance(said[flag], bool) for flag in FLAGS), name, f"{' and '.join(FLAGS)} are true or false")
+    later = {key: None if said.get(key) is None else decode_float(name, said[key]) for key in LATER}
+    if "tol" not in said and tol is not None:
+        later["tol"] = float(tol)
+    values: dict[str, Any] = {key: decode_number(name, said[key]) for key in NUMBERS}
+    values |= {key: decode_float(name, said[key]) for key in MAYBE_NAN} | {key: said[key] for key in FLAGS}
+    rounding = math.nan if later["rounding"] is None else later["rounding"]
+    return Certificate(groups=Groups(*groups), rounding=rounding, tol=later["tol"], **values)
