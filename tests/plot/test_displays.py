@@ -13,7 +13,7 @@ from maxmargin.analysis.leave_one_out.xi_alpha import Verdict
 from maxmargin.core import loss_from_name
 from maxmargin.core.certificate.groups import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError, MissingExtraError
-from maxmargin.plot.leave_one_out import VERDICTS
+from maxmargin.plot.samples import VERDICTS
 from maxmargin.plot.style import GROUPS
 
 matplotlib = pytest.importorskip("matplotlib")
