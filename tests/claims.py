@@ -324,7 +324,12 @@ CLAIMS = (
         "tests/plot/test_displays.py::test_the_other_estimators_have_boundaries_too",
     ),
     Claim(
-        "html_report/charts.py",
+        "html_report/templates/support.html.j2",
+        "The certificate counts {}, because",
+        "tests/html_report/test_report.py::test_the_number_of_support_vectors_does_not_contradict_the_certificate",
+    ),
+    Claim(
+        "html_report/templates/proof.html.j2",
         "No finite gap was proved.",
         "tests/html_report/test_report.py::test_every_page_says_what_is_proved",
     ),
@@ -399,9 +404,9 @@ NO_CLAIMS = (
     ("plot/samples.py", "on or outside it: z ≥ 1"),
     ("html_report/charts.py", "wrong: yF ≤ 0"),
     ("html_report/sections.py", "What the margin promises"),
-    ("html_report/plane.py", "The thick line is F = 0"),
+    ("html_report/templates/boundary.html.j2", "The thick line is F = 0"),
     ("html_report/sections.py", "The certificate"),
     ("html_report/sections.py", "How the proof grew"),
-    ("html_report/words.py", "the relative duality gap to prove"),
+    ("html_report/templates/asked.html.j2", "the relative duality gap to prove"),
     ("solvers/interior/interior_point.py", "InteriorPoint takes up to {} samples"),
 )

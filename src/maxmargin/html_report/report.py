@@ -1,12 +1,15 @@
-"""`report`: one page about one model."""
+"""`report`: one page about one model. Its templates escape whatever is filled in, and nothing else here makes markup."""
 
 import os
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
 from maxmargin.estimators import LeaveOneOut
-from maxmargin.html_report.page import page
+from maxmargin.html_report.sections import SECTIONS
 from maxmargin.html_report.subject import Subject
+from maxmargin.html_report.words import number, percent
 from maxmargin.io._atomic import replacing
 
 
@@ -61,9 +64,28 @@ def report(
     >>> html.startswith("<!DOCTYPE html>"), "is proved to be within a relative" in html
     (True, True)
     """
-    html = page(Subject.of(estimator, X, y, sample_weight, feature_names, leave_one_out), title)
+    html = _page(Subject.of(estimator, X, y, sample_weight, feature_names, leave_one_out), title)
     if path is None:
         return html
     with replacing(path) as file:
         file.write(html.encode())
     return Path(path)
+
+
+def _page(subject: Subject, title: str | None) -> str:
+    """The whole document: the sections in their order."""
+    templates = Environment(
+        loader=PackageLoader("maxmargin.html_report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters.update(number=number, percent=percent)
+    sections = [
+        (anchor, heading, templates.get_template(f"{anchor}.html.j2").render(facts, subject=subject))
+        for anchor, (heading, gather) in SECTIONS.items()
+        if (facts := gather(subject)) is not None
+    ]
+    name = type(subject.estimator).__name__
+    return templates.get_template("page.html.j2").render(subject=subject, name=name, title=title, sections=sections)
