@@ -201,7 +201,7 @@ CLAIMS = (
         "tests/analysis/test_leave_one_out.py::test_training_errors_are_leave_one_out_errors",
     ),
     Claim(
-        "cli/commands/certify.py",
+        "cli/commands/questions.py",
         "Not certified: the relative gap",
         "tests/cli/test_questions.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
     ),
@@ -229,7 +229,7 @@ CLAIMS = (
         "tests/cli/test_fit.py::test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved",
     ),
     Claim(
-        "cli/commands/loo.py",
+        "cli/commands/questions.py",
         "{} labels are too close to a tie to be certain",
         "tests/estimators/test_leave_one_out.py::test_ties_are_called_undecidable",
     ),
@@ -239,7 +239,7 @@ CLAIMS = (
         "tests/estimators/test_svc_prediction.py::test_a_certified_prediction_never_changes_at_the_exact_optimum",
     ),
     Claim(
-        "cli/commands/report.py",
+        "cli/commands/questions.py",
         "Include exact leave-one-out",
         "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
     ),

@@ -21,7 +21,7 @@ from maxmargin import (
     load,
     save,
 )
-from maxmargin.cli.loo_table import loo_tables
+from maxmargin.cli.about import loo_tables
 from maxmargin.core import Status
 from tests.cli.conftest import two_clouds
 

@@ -6,9 +6,13 @@ from typing import Annotated
 
 import typer
 
-from maxmargin.cli.commands import bounds, certify, convert, demo, fit, info, loo, predict, report
+from maxmargin.cli.commands import questions
+from maxmargin.cli.commands.demo import demo
+from maxmargin.cli.commands.fit import fit
+from maxmargin.cli.commands.info import info
+from maxmargin.cli.commands.predict import predict
 from maxmargin.cli.exit_codes import ending, fail, refused
-from maxmargin.cli.option_groups import flat
+from maxmargin.cli.options import flat
 
 app = typer.Typer(
     name="maxmargin",
@@ -39,17 +43,8 @@ def maxmargin(
     """
 
 
-for command in (
-    demo.demo,
-    fit.fit,
-    predict.predict,
-    certify.certify,
-    loo.loo,
-    bounds.bounds,
-    report.report,
-    convert.convert,
-    info.info,
-):
+ASKING = (questions.certify, questions.loo, questions.bounds, questions.report, questions.convert)
+for command in (demo, fit, predict, *ASKING, info):
     app.command()(ending(flat(command)))
 
 

@@ -26,21 +26,22 @@ def typed(text: str) -> Any:
         return WORDS[text.lower()]
     if re.fullmatch(r"[+-]?[0-9]+", text):
         return int(text)
-    try:
-        return text if "_" in text else real(text)
-    except ValueError:
-        return text
+    number = real(text)
+    return text if "_" in text or math.isnan(number) else number
 
 
 def real(text: str) -> float:
-    """A float; a number beyond float64 is refused, where `float` would make it infinite.
+    """A float, NaN where it is none; a number beyond float64 is refused, where `float` would make it infinite.
 
     Examples
     --------
-    >>> real("1e-4"), real("inf")
-    (0.0001, inf)
+    >>> real("1e-4"), real("inf"), real("rbf")
+    (0.0001, inf, nan)
     """
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        return math.nan
     if math.isinf(number) and "inf" not in text.lower():
         raise typer.BadParameter(f"{text} is out of range: the largest float64 number is 1.8e308.")
     return number
@@ -58,10 +59,7 @@ def trade_off(text: str) -> "float | Regularization":
     from maxmargin.errors import InvalidInputError
 
     form, colon, number = text.rpartition(":")
-    try:
-        value = real(number)
-    except ValueError:
-        value = math.nan
+    value = real(number)
     if math.isnan(value) or (colon and form not in FORMS):
         raise typer.BadParameter(
             f"C must be a number, or a spelling and a number ({', '.join(f'{f}:1' for f in FORMS)}), got {text!r}."
@@ -87,11 +85,7 @@ def class_weights(text: str, classes: Sequence[Any]) -> Any:
     weights = {}
     for pair in text.split(","):
         label, _, number = pair.rpartition("=")
-        label = label.strip()
-        try:
-            weight = real(number)
-        except ValueError:
-            weight = math.nan
+        label, weight = label.strip(), real(number)
         if not label or not 0 < weight < math.inf:
             raise typer.BadParameter(f"class_weight must be balanced or label=weight,label=weight, got {pair!r}.")
         if label not in known:
