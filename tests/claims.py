@@ -334,7 +334,7 @@ CLAIMS = (
         "tests/html_report/test_report.py::test_every_page_says_what_is_proved",
     ),
     Claim(
-        "html_report/templates/leave-one-out.html.j2",
+        "html_report/templates/leave_one_out.html.j2",
         "Leave-one-out error: {}. Each label comes",
         "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
     ),
@@ -403,10 +403,10 @@ NO_CLAIMS = (
     ("plot/samples.py", "wrong: z ≤ 0"),
     ("plot/samples.py", "on or outside it: z ≥ 1"),
     ("html_report/charts.py", "wrong: yF ≤ 0"),
-    ("html_report/sections.py", "What the margin promises"),
+    ("html_report/templates/page.html.j2", "What the margin promises"),
     ("html_report/templates/boundary.html.j2", "The thick line is F = 0"),
-    ("html_report/sections.py", "The certificate"),
-    ("html_report/sections.py", "How the proof grew"),
+    ("html_report/templates/page.html.j2", "The certificate"),
+    ("html_report/templates/page.html.j2", "How the proof grew"),
     ("html_report/templates/asked.html.j2", "the relative duality gap to prove"),
     ("solvers/interior/interior_point.py", "InteriorPoint takes up to {} samples"),
 )

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from maxmargin.core import Certificate
     from maxmargin.estimators import LeaveOneOut
 
+MARKS = {
+    "vacuous": "1 or more, and no error is larger than 1",
+    "plug-in": "uses values measured on the sample; the theorem is about the distribution",
+}
+"""What is said of a bound, and what it means."""
+
 SHOWN = 12
 """Binary problems in a table: those with the largest gap."""
 
@@ -142,18 +148,12 @@ def loo_tables(result: "LeaveOneOut") -> list[Any]:
 
 def bounds_table(bounds: "Mapping[str, Bound]") -> list[Any]:
     """A line a bound: value, marks and formula; and below what the marks mean."""
-    meanings = {
-        "vacuous": "1 or more, and no error is larger than 1",
-        "plug-in": "uses values measured on the sample; the theorem is about the distribution",
-    }
-    rows, used = [], dict.fromkeys(meanings, False)
+    rows = []
     for name, bound in bounds.items():
-        marks = {"vacuous": bound.vacuous, "plug-in": bound.plug_in}
-        used = {mark: used[mark] or marks[mark] for mark in used}
         value = f"{bound.value:,}" if isinstance(bound.value, int) else f"{float(bound):.3g}"
-        mark = Text(", ".join(mark for mark in marks if marks[mark]), style="yellow")
+        marks = [mark for mark, is_so in (("vacuous", bound.vacuous), ("plug-in", bound.plug_in)) if is_so]
         style = "dim" if bound.vacuous else ""
-        rows.append((Text(name.replace("_", " "), style), Text(value, style), mark, bound.formula))
-    explained = "; ".join(f"{mark}: {meaning}" for mark, meaning in meanings.items() if used[mark])
+        rows.append((Text(name.replace("_", " "), style), Text(value, style), ", ".join(marks), bound.formula))
+    explained = [f"{mark}: {meaning}" for mark, meaning in MARKS.items() if any(mark in row[2] for row in rows)]
     shown = table("lrlL", rows, ("bound", "value", "", "formula"))
-    return [shown, *(["", Padding(Text(explained, style="dim"), (0, 0, 0, 2))] if explained else [])]
+    return [shown, *(["", Padding("; ".join(explained), (0, 0, 0, 2))] if explained else [])]

@@ -1,14 +1,19 @@
-"""Which estimator is trained, with which parameters: the options that `fit` and `loo` share."""
+"""Which estimator is trained, with which parameters: the options that `fit` and `loo` share, and how their texts are read."""
 
+import math
+import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from maxmargin.cli.options import MODEL, STOP, option
-from maxmargin.cli.values import class_weights, trade_off, typed
 from maxmargin.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from maxmargin.core import Regularization
 
 ESTIMATORS = {
     "svc": "SVC",
@@ -22,6 +27,8 @@ MANY_SAMPLES, MANY_FEATURES = 50_000, 5_000
 
 ESTIMATOR = f"{', '.join(ESTIMATORS)}. Default: svc, or linear for very many samples or features."
 TRADE_OFF = "The trade-off: 10, inf, mean:10, tikhonov:0.1, pegasos:1e-4, ridge:1."
+WORDS: dict[str, Any] = {"true": True, "false": False, "none": None, "null": None}
+FORMS = ("sum", "mean", "tikhonov", "pegasos", "ridge")
 KERNELS = "linear|poly|rbf|sigmoid|precomputed"
 WEIGHTS = "balanced|LABEL=NUMBER,…"
 SETTINGS = "Any other parameter of the estimator; may be repeated."
@@ -116,3 +123,82 @@ def _by_data(X: Any, asked: set[str]) -> tuple[str, str]:
         size = f"{n} samples" if n > MANY_SAMPLES else f"{d} features"
         return "linear", f"LinearSVC was chosen, because there are {size}. Use --estimator svc for a kernel."
     return "svc", ""
+
+
+def typed(text: str) -> Any:
+    """A number, true, false or none where it is one, else the text.
+
+    Examples
+    --------
+    >>> [typed(text) for text in ("3", "1e-4", "inf", "true", "none", "rbf")]
+    [3, 0.0001, inf, True, None, 'rbf']
+    """
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    if re.fullmatch(r"[+-]?[0-9]+", text):
+        return int(text)
+    number = real(text)
+    return text if "_" in text or math.isnan(number) else number
+
+
+def real(text: str) -> float:
+    """A float, NaN where it is none; a number beyond float64 is refused, where `float` would make it infinite.
+
+    Examples
+    --------
+    >>> real("1e-4"), real("inf"), real("rbf")
+    (0.0001, inf, nan)
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return math.nan
+    if math.isinf(number) and "inf" not in text.lower():
+        raise typer.BadParameter(f"{text} is out of range: the largest float64 number is 1.8e308.")
+    return number
+
+
+def trade_off(text: str) -> "float | Regularization":
+    """C as a number, or ``form:number`` in one of the spellings of `Regularization`.
+
+    Examples
+    --------
+    >>> trade_off("10"), trade_off("inf"), trade_off("pegasos:1e-4")
+    (10.0, inf, Regularization.pegasos(0.0001))
+    """
+    from maxmargin.core import Regularization
+
+    form, colon, number = text.rpartition(":")
+    value = real(number)
+    if math.isnan(value) or (colon and form not in FORMS):
+        raise typer.BadParameter(
+            f"C must be a number, or a spelling and a number ({', '.join(f'{f}:1' for f in FORMS)}), got {text!r}."
+        )
+    try:
+        found = Regularization(form if colon else "sum", value)  # type: ignore[arg-type]
+    except InvalidInputError as error:
+        raise typer.BadParameter(str(error)) from error
+    return found if colon else value
+
+
+def class_weights(text: str, classes: Sequence[Any]) -> Any:
+    """Balanced, none, or ``label=weight,label=weight`` for labels of the data.
+
+    Examples
+    --------
+    >>> class_weights("spam=2,7=0.5", [7, 8, "spam"])
+    {'spam': 2.0, 7: 0.5}
+    """
+    if text.lower() in ("balanced", "none"):
+        return None if text.lower() == "none" else "balanced"
+    known = {str(label): label for label in classes}
+    weights = {}
+    for pair in text.split(","):
+        label, _, number = pair.rpartition("=")
+        label, weight = label.strip(), real(number)
+        if not label or not 0 < weight < math.inf:
+            raise typer.BadParameter(f"class_weight must be balanced or label=weight,label=weight, got {pair!r}.")
+        if label not in known:
+            raise typer.BadParameter(f"class_weight names {label!r}; the labels are {', '.join(list(known)[:10])}.")
+        weights[known[label]] = weight
+    return weights

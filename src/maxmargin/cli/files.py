@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from maxmargin.cli.options import DATA, option
-from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from maxmargin.io import Data
@@ -55,19 +55,6 @@ class Source:
         return read_data(path, target=self.target, header=self.header, format=self.format, **wanted)
 
 
-def trained_model(path: str) -> Any:
-    """A model that knows its certificate: what can be asked about its training data."""
-    from maxmargin.io import load
-
-    model = load(path)
-    if not hasattr(model, "certificate_"):
-        raise NotSupportedError(
-            f"{path}: this {type(model).__name__} carries no certificate. Perceptrons and models trained on streams have "
-            "none, and the formats of LIBSVM and SVM-light cannot store it. Use a model saved by `maxmargin fit`."
-        )
-    return model
-
-
 def check_places(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
     """Refuse places that cannot be written, or that are read from, before any work is done.
 
@@ -103,3 +90,14 @@ def write_lines(place: str, lines: Iterable[str]) -> None:
     with replacing(place) as file:
         for line in lines:
             file.write(f"{line}\n".encode())
+
+
+def written(label: Any) -> str:
+    """A label as it stands in files: whole numbers without a fraction.
+
+    Examples
+    --------
+    >>> written("bird"), written(1), written(1.0), written(1.5)
+    ('bird', '1', '1', '1.5')
+    """
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

@@ -82,10 +82,10 @@ def _page(subject: Subject, title: str | None) -> str:
         lstrip_blocks=True,
     )
     templates.filters.update(number=number, percent=percent)
-    sections = [
-        (anchor, heading, templates.get_template(f"{anchor}.html.j2").render(facts, subject=subject))
-        for anchor, (heading, gather) in SECTIONS.items()
+    templates.globals.update(subject=subject, name=type(subject.estimator).__name__)
+    sections = {
+        gather.__name__: templates.get_template(f"{gather.__name__}.html.j2").render(facts)
+        for gather in SECTIONS
         if (facts := gather(subject)) is not None
-    ]
-    name = type(subject.estimator).__name__
-    return templates.get_template("page.html.j2").render(subject=subject, name=name, title=title, sections=sections)
+    }
+    return templates.get_template("page.html.j2").render(title=title, sections=sections)

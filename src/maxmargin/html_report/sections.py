@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.preprocessing import StandardScaler
 
 from maxmargin.bounds import of_model
 from maxmargin.core import Regularization
 from maxmargin.html_report.charts import features_chart, gap_chart, margins_chart, verdicts_chart
 from maxmargin.html_report.plane import boundary
 from maxmargin.html_report.subject import Subject
-from maxmargin.html_report.words import number, short
+from maxmargin.html_report.words import number
 from maxmargin.typing import Floats, Indices
 
 MOST_PROBLEMS, MOST_HISTOGRAMS, MOST_CLASSES, MOST_CONFUSED = 60, 3, 30, 12
@@ -31,7 +32,7 @@ def asked(subject: Subject) -> dict[str, Any]:
         "objective": _objective(subject),
         "classes": [(subject.classes[k], count[k]) for k in order],
         "parameters": [
-            (name, short(value), repr(value) != repr(defaults[name]))
+            (name, repr(value), repr(value) != repr(defaults[name]))
             for name, value in estimator.get_params(deep=False).items()
         ],
     }
@@ -50,7 +51,7 @@ def _objective(subject: Subject) -> dict[str, Any] | None:
     return {
         "norm": "‖w‖₁" if penalty == "l1" else "½‖w‖²",
         "loss": loss.replace("_", " "),
-        "space": "the features themselves" if problem is None or problem.is_linear else repr(subject.kernel),
+        "space": "the features themselves" if problem is None or problem.is_linear else repr(problem.kernel),
         "trade_off": trade_off.words(penalty, slack),
     }
 
@@ -108,7 +109,7 @@ def features(subject: Subject) -> dict[str, Any] | None:
     coef = getattr(subject.estimator, "coef_", None)
     if coef is None or subject.is_precomputed:
         return None
-    coef, spread = np.atleast_2d(coef), _deviations(subject.X)
+    coef, spread = np.atleast_2d(coef), np.sqrt(StandardScaler(with_mean=False).fit(subject.X).var_)
     effects, n_used = coef * spread, np.count_nonzero(coef.any(axis=0))
     if subject.is_binary:
         top = _largest(effects[0], N_FEATURES)
@@ -127,16 +128,6 @@ def _largest(effects: Floats, count: int) -> Indices:
     return np.asarray(order[effects[order] != 0])
 
 
-def _deviations(X: Any) -> Floats:
-    """The standard deviation of each column, without making a sparse matrix dense."""
-    if not sp.issparse(X):
-        return np.asarray(X.std(axis=0, dtype=np.float64))
-    n = X.shape[0]
-    mean = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / n
-    square = np.asarray(X.multiply(X).sum(axis=0, dtype=np.float64)).ravel() / n
-    return np.asarray(np.sqrt(np.maximum(square - mean**2, 0.0)))
-
-
 def support(subject: Subject) -> dict[str, Any] | None:
     """The samples with the largest dual variables: the problem of each, and its number there."""
     if all(part.alpha is None for part in subject.parts):
@@ -151,7 +142,7 @@ def support(subject: Subject) -> dict[str, Any] | None:
     return {"rows": sorted(found, key=lambda row: -row[0])[:N_SUPPORT]}
 
 
-def left_out(subject: Subject) -> dict[str, Any] | None:
+def leave_one_out(subject: Subject) -> dict[str, Any] | None:
     """Leave-one-out and ξα, if they were run."""
     result = subject.leave_one_out
     if result is None:
@@ -168,7 +159,7 @@ def left_out(subject: Subject) -> dict[str, Any] | None:
     }
 
 
-def promises(subject: Subject) -> dict[str, Any] | None:
+def bounds(subject: Subject) -> dict[str, Any] | None:
     """What the margin promises about new data; nothing about weighted samples."""
     estimator = subject.estimator
     found: dict[str, Any] = {}
@@ -186,22 +177,10 @@ def again(subject: Subject) -> dict[str, Any]:
     """Versions, code, and the data's fingerprint."""
     python = f"{platform.python_version()}, {platform.system()} {platform.machine()}"
     return {
-        "name": type(subject.estimator).__name__,
         "call": subject.estimator.__repr__(N_CHAR_MAX=4000),
         "versions": [("Python", python), *((package, version(package)) for package in PACKAGES)],
     }
 
 
-SECTIONS = {
-    "asked": ("What was asked", asked),
-    "certificate": ("The certificate", certificate),
-    "samples": ("The samples", samples),
-    "boundary": ("The boundary", boundary),
-    "proof": ("How the proof grew", proof),
-    "features": ("The strongest features", features),
-    "support": ("The support vectors", support),
-    "leave-one-out": ("Leave-one-out", left_out),
-    "bounds": ("What the margin promises", promises),
-    "again": ("How to reproduce it", again),
-}
-"""The heading of each section, and what gathers its facts; the key is its anchor and the name of its template."""
+SECTIONS = (asked, certificate, samples, boundary, proof, features, support, leave_one_out, bounds, again)
+"""What gathers the facts of each section; it has the name of its template and, in the page's template, of its heading."""

@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import LeaveOneOut
 from maxmargin.estimators.per_sample import Anatomy, anatomies
-from maxmargin.kernels import Kernel, Linear, Precomputed
+from maxmargin.kernels import Precomputed
 from maxmargin.typing import Flags, Floats, Indices, Matrix
 
 
@@ -78,15 +78,9 @@ class Subject:
         return len(self.parts) == 1
 
     @property
-    def kernel(self) -> Kernel:
-        """The resolved kernel."""
-        kernel = getattr(self.estimator, "kernel_", None)
-        return kernel if isinstance(kernel, Kernel) else Linear()
-
-    @property
     def is_precomputed(self) -> bool:
         """Whether X is a Gram matrix, which has no features."""
-        return isinstance(self.kernel, Precomputed)
+        return isinstance(getattr(self.estimator, "kernel_", None), Precomputed)
 
     @property
     def has_certificate(self) -> bool:

@@ -3,14 +3,6 @@
 from numbers import Integral
 from typing import Any
 
-LONGEST = 160
-
-
-def short(value: Any) -> str:
-    """The repr of a value, cut where it is long."""
-    words = repr(value)
-    return words if len(words) <= LONGEST else f"{words[:LONGEST]}… ({len(words)} characters)"
-
 
 def number(value: Any, digits: int = 4) -> str:
     """A number as people write it: few digits, thousands apart, a real minus.

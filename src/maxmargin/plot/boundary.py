@@ -69,24 +69,15 @@ class DecisionBoundaryDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        sample_weight: Any = None,
-        grid_resolution: int = 200,
-        limits: Any = None,
+        cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, grid_resolution: int = 200, limits: Any = None,
         **drawing: Unpack[Drawing],
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Draw a fitted classifier of two features on its training data.
 
         Parameters
         ----------
-        estimator
-            A fitted classifier of this library.
-        X, y, sample_weight
-            Its training data, in their order.
+        estimator, X, y, sample_weight
+            A fitted classifier of this library, and its training data in their order.
         grid_resolution : int
             F is computed on so many points along each axis.
         limits : ((x₀ low, x₀ high), (x₁ low, x₁ high)), optional

@@ -53,16 +53,9 @@ class CostEffectDisplay:
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        Cs: Sequence[float] = (0.01, 0.1, 1.0, 100.0),
-        sample_weight: Any = None,
-        grid_resolution: int = 150,
-        **drawing: Unpack[Drawing],
-    ) -> Self:
+        cls, estimator: Any, X: Any, y: Any, *, Cs: Sequence[float] = (0.01, 0.1, 1.0, 100.0), sample_weight: Any = None,
+        grid_resolution: int = 150, **drawing: Unpack[Drawing],
+    ) -> Self:  # fmt: skip
         """Fit a copy of a classifier with each C and draw them all; two features, two classes.
 
         Parameters

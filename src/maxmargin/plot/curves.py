@@ -58,12 +58,9 @@ class LossesDisplay(Display):
 
     @classmethod
     def from_losses(
-        cls,
-        losses: Sequence[str | Loss] = tuple(FORMULAS),
-        *,
-        z: tuple[float, float] = (-1.6, 2.2),
+        cls, losses: Sequence[str | Loss] = tuple(FORMULAS), *, z: tuple[float, float] = (-1.6, 2.2),
         **drawing: Unpack[Drawing],
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Draw some losses, by name or as objects, over an interval of z.
 
         Parameters

@@ -58,23 +58,15 @@ class MarginsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        sample_weight: Any = None,
-        problem: int | None = None,
+        cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, problem: int | None = None,
         **drawing: Unpack[Drawing],
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Draw the margins of a fitted classifier's training samples.
 
         Parameters
         ----------
-        estimator
-            A fitted classifier of this library.
-        X, y, sample_weight
-            Its training data, in their order. Samples without weight are left out.
+        estimator, X, y, sample_weight
+            A fitted classifier of this library, and its training data in their order. Samples without weight are left out.
         problem : int, optional
             Which binary problem, in scikit-learn's order; needed where there are more than two classes.
         ax, legend

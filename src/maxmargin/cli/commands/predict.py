@@ -3,10 +3,9 @@
 import sys
 from typing import Annotated, Any
 
-from maxmargin.cli.files import DataFile, ModelFile, Source, check_places, write_lines
+from maxmargin.cli.files import DataFile, ModelFile, Source, check_places, write_lines, written
 from maxmargin.cli.options import OUTPUT, option
 from maxmargin.cli.screen import Screen
-from maxmargin.cli.values import written
 from maxmargin.errors import NotSupportedError
 
 PLACE = "Write to FILE instead of stdout."
@@ -32,7 +31,11 @@ def predict(
 
     machine = load(model)
     found = source.read(data, machine)
-    labels, certain = _labels(machine, found.X, certified)
+    if certified and not hasattr(machine, "certified_predictions"):
+        raise NotSupportedError(
+            f"{type(machine).__name__} has no certified predictions. Use SVC, LinearSVC or HardMarginSVC."
+        )
+    labels, certain = machine.certified_predictions(found.X) if certified else (machine.predict(found.X), None)
     names = [written(label) for label in labels.tolist()]
     values = machine.decision_function(found.X).reshape(len(names), -1) if decision_values else None
     columns = [names]
@@ -60,18 +63,6 @@ def predict(
         accuracy=None if right is None else right / len(names),
         saved=output,
     )
-
-
-def _labels(machine: Any, X: Any, certified: bool) -> tuple[Any, Any]:
-    """The labels, and which of them are certain, if that was asked for."""
-    if not certified:
-        return machine.predict(X), None
-    if not hasattr(machine, "certified_predictions"):
-        raise NotSupportedError(
-            f"{type(machine).__name__} has no certified predictions. Use SVC, LinearSVC or HardMarginSVC."
-        )
-    labels, certain = machine.certified_predictions(X)
-    return labels, certain
 
 
 def _right(names: list[str], y: Any, classes: Any) -> int | None:

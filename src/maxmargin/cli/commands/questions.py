@@ -7,10 +7,9 @@ import typer
 
 from maxmargin.cli.estimator_options import Learning, choose
 from maxmargin.cli.exit_codes import DONE, INTERRUPTED, NOT_REACHED, tell
-from maxmargin.cli.files import DataFile, ModelFile, Source, check_places, trained_model, write_lines
+from maxmargin.cli.files import DataFile, ModelFile, Source, check_places, write_lines, written
 from maxmargin.cli.options import MODEL, OUTPUT, option
 from maxmargin.cli.screen import Screen
-from maxmargin.cli.values import written
 
 TOL = "The relative gap to check for. Default: the tol of the fit."
 LABELS = "Write the leave-one-out label of each sample, one per line."
@@ -41,7 +40,7 @@ def certify(
     from maxmargin.cli.about import plain_proofs, proof_table, proofs, sentence
     from maxmargin.rounding import shown_above
 
-    machine = trained_model(model)
+    machine = maxmargin.load(model)
     found = source.labelled(data, machine)
     certified = proofs(machine, maxmargin.certify(machine, found.X, found.y, tol=tol))
     screen.show(sentence(certified), "", proof_table(certified))
@@ -118,12 +117,12 @@ def bounds(
     """
     if not 0 < delta < 1:
         raise typer.BadParameter(f"--delta must be between 0 and 1, got {delta:g}.")
-    from maxmargin.bounds import of_model
+    import maxmargin
     from maxmargin.cli.about import bounds_table
 
-    machine = trained_model(model)
+    machine = maxmargin.load(model)
     found = source.labelled(data, machine)
-    known = of_model(machine, found.X, found.y, delta=delta)
+    known = maxmargin.bounds.of_model(machine, found.X, found.y, delta=delta)
     screen.show(*bounds_table(known))
     screen.answer(command="bounds", delta=delta, bounds={name: bound.as_dict() for name, bound in known.items()})
 
