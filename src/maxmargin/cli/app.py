@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from maxmargin.cli.commands import questions
 from maxmargin.cli.commands.demo import demo
 from maxmargin.cli.commands.fit import fit
 from maxmargin.cli.commands.info import info
 from maxmargin.cli.commands.predict import predict
+from maxmargin.cli.commands.questions import bounds, certify, convert, loo, report
 from maxmargin.cli.exit_codes import ending, fail, refused
 from maxmargin.cli.options import flat
 
@@ -43,8 +43,7 @@ def maxmargin(
     """
 
 
-ASKING = (questions.certify, questions.loo, questions.bounds, questions.report, questions.convert)
-for command in (demo, fit, predict, *ASKING, info):
+for command in (demo, fit, predict, certify, loo, bounds, report, convert, info):
     app.command()(ending(flat(command)))
 
 

@@ -1,8 +1,6 @@
 """What `maxmargin demo` shows: the library in less than a minute, on data that scikit-learn brings along."""
 
-import sys
 import time
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +27,7 @@ WIDTH = 100
 def run_demo(page: Path) -> None:
     """Fit, certify, fail with a proof, leave out, bound, compare, write a page; prints as it goes."""
     _print(Panel(Text("maxmargin: every answer carries its proof", justify="center"), style="bold"))
-    with _busy("loading the compiled loops (on the first run: compiling them)"):
+    with Console().status("loading the compiled loops (on the first run: compiling them)"):
         HardMarginSVC(solver="constraint_generation").fit([[0.0], [1.0]], [0, 1])
     _separable()
     _not_separable()
@@ -66,14 +64,14 @@ def _left_out(page: Path) -> None:
     cancer = load_breast_cancer()
     X, y = StandardScaler().fit_transform(cancer.data), cancer.target_names[cancer.target]
     _title("3. A kernel machine, and every sample left out once", "breast cancer, scaled; SVC, RBF kernel, C = 10")
-    with _busy("training"):
+    with Console().status("training"):
         model = SVC(C=10).fit(X, y)
     _say(str(certify(model, X, y)))
-    with _busy("leaving each sample out (on the first run: compiling)"):
+    with Console().status("leaving each sample out (on the first run: compiling)"):
         result = leave_one_out(model, X, y)
     _say(f"Exact leave-one-out: {result.n} models, of which {result.n_retrained} had to be retrained.")
     _say("", *loo_tables(result))
-    with _busy("writing the page"):
+    with Console().status("writing the page"):
         report(model, X, y, page, feature_names=cancer.feature_names, leave_one_out=result, title="maxmargin demo")
 
 
@@ -91,7 +89,7 @@ def _speed() -> None:
     ours = _seconds(model, X, y)
     proved = "certified" if model.certificate_.is_certified else "not certified"
     _say(f"maxmargin     {ours:.3f} s, {proved}: relative gap {model.certificate_.relative_gap:.0e}")
-    with _busy("waiting for scikit-learn"):
+    with Console().status("waiting for scikit-learn"):
         theirs = _seconds(svm.SVC(kernel="linear", C=1e6), X, y)
     _say(f"scikit-learn  {theirs:.3f} s, SVC(kernel='linear', C=1e6), gap unknown")
     _say(f"maxmargin was {theirs / ours:.0f} times as fast.")
@@ -110,11 +108,6 @@ def _two_clouds(n: int, d: int, gap: float = 1.0) -> tuple[Any, Any]:
     X = rng.normal(size=(n, d))
     y = np.where(X @ direction > 0, 1, -1)
     return X + gap * np.outer(y, direction), y
-
-
-def _busy(what: str) -> AbstractContextManager[Any]:
-    """Something that moves while one waits, on a terminal."""
-    return Console().status(what) if sys.stdout.isatty() else nullcontext()
 
 
 def _print(*parts: Any) -> None:

@@ -70,23 +70,21 @@ def choose(learning: Learning, budgets: Budgets | None, X: Any, y: Any) -> tuple
     import maxmargin
     from maxmargin.io._model.parameters import check_parameter
 
-    asked = _asked(learning, budgets, y)
     name, reason = learning.estimator, ""
     if name not in ("auto", *ESTIMATORS):
         raise typer.BadParameter(f"--estimator must be one of {', '.join(('auto', *ESTIMATORS))}, got {name!r}.")
-    if name == "auto":
-        name, reason = _by_data(X, set(asked))
-    kind = getattr(maxmargin, ESTIMATORS[name])
-    known = kind().get_params(deep=False)
-    for parameter, value in asked.items():
-        if parameter not in known:
-            raise typer.BadParameter(
-                f"{kind.__name__} has no parameter {parameter}; it has {', '.join(sorted(known))}."
-            )
-        try:
+    try:
+        asked = _asked(learning, budgets, y)
+        if name == "auto":
+            name, reason = _by_data(X, set(asked))
+        kind = getattr(maxmargin, ESTIMATORS[name])
+        known = sorted(kind().get_params(deep=False))
+        for parameter, value in asked.items():
+            if parameter not in known:
+                raise InvalidInputError(f"{kind.__name__} has no parameter {parameter}; it has {', '.join(known)}.")
             check_parameter(parameter, value)
-        except InvalidInputError as error:
-            raise typer.BadParameter(str(error)) from error
+    except InvalidInputError as error:
+        raise typer.BadParameter(str(error)) from error
     return kind(**asked), reason
 
 
@@ -174,10 +172,7 @@ def trade_off(text: str) -> "float | Regularization":
         raise typer.BadParameter(
             f"C must be a number, or a spelling and a number ({', '.join(f'{f}:1' for f in FORMS)}), got {text!r}."
         )
-    try:
-        found = Regularization(form if colon else "sum", value)  # type: ignore[arg-type]
-    except InvalidInputError as error:
-        raise typer.BadParameter(str(error)) from error
+    found = Regularization(form if colon else "sum", value)  # type: ignore[arg-type]
     return found if colon else value
 
 

@@ -73,14 +73,12 @@ def check_places(inputs: Iterable[str | None], outputs: Iterable[str | None]) ->
         if str(place) in taken:
             raise InvalidInputError(f"{name!r} is used for two files. Choose another place for the output.")
         taken.add(str(place))
-        reasons = {
-            "it is a folder. Add the name of a file": place.is_dir(),
-            f"there is no folder {str(place.parent)!r}": not place.parent.is_dir(),
-            f"the folder {str(place.parent)!r} is not writable": not os.access(place.parent, os.W_OK),
-        }
-        for reason, is_so in reasons.items():
-            if is_so:
-                raise InvalidInputError(f"Cannot write {name!r}: {reason}.")
+        if place.is_dir():
+            raise InvalidInputError(f"Cannot write {name!r}: it is a folder. Add the name of a file.")
+        if not place.parent.is_dir():
+            raise InvalidInputError(f"Cannot write {name!r}: there is no folder {str(place.parent)!r}.")
+        if not os.access(place.parent, os.W_OK):
+            raise InvalidInputError(f"Cannot write {name!r}: the folder {str(place.parent)!r} is not writable.")
 
 
 def write_lines(place: str, lines: Iterable[str]) -> None:

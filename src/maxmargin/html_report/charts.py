@@ -58,32 +58,26 @@ def gap_chart(traces: Sequence[Trace], names: Sequence[str], worst: int, tol: fl
     """The certified gaps of each problem against time, the largest in front; None where each was certified once."""
     if max(map(len, traces)) < 2:
         return None
-    finite = [[point for point in trace if np.isfinite(point.relative_gap)] for trace in traces]
-    points = [
-        np.array([(point.seconds, np.log10(max(point.relative_gap, FLOOR))) for point in own]).reshape(-1, 2)
-        for own in finite
-    ]
+    points = []
+    for trace in traces:
+        own = np.array([(point.seconds, point.relative_gap) for point in trace]).reshape(-1, 2)
+        points.append(own[np.isfinite(own[:, 1])])
+        points[-1][:, 1] = np.log10(np.maximum(points[-1][:, 1], FLOOR))
     seconds, powers = np.vstack([*points, [(0.0, np.log10(tol or 1.0))]]).T
-    ends = (float(np.floor(powers.min() - 0.5)), float(np.ceil(powers.max() + 0.05)))
-    chart = Chart(
-        "Relative duality gap against time",
-        "seconds",
-        "relative gap",
-        (0.0, 1.03 * seconds.max() or 1.0),
-        ends,
-        has_powers=True,
-    )
-    others = [own for k, own in enumerate(points) if k != worst]
-    if others:
-        chart.curves([own for own in others if len(own)], "trace others", f"the {len(others)} other problems")
-        x, y = np.vstack(others).T
-        chart.marks(x, y, "circle", "dot others", 2.2)
-    words = "relative gap" if len(points) == 1 else f"the largest: {names[worst]}"
-    chart.curves([points[worst]] if len(points[worst]) else [], "trace", words)
-    x, y = points[worst].T
-    chart.marks(x, y, "circle", "dot", 3.5)
+    wide, high = (0.0, 1.03 * seconds.max() or 1.0), (np.floor(powers.min() - 0.5), np.ceil(powers.max() + 0.05))
+    chart = Chart("Relative duality gap against time", "seconds", "relative gap", wide, high, has_powers=True)
+
+    def draw(some: list[Floats], look: str, radius: float, words: str) -> None:
+        chart.curves([own for own in some if len(own)], f"trace {look}", words)
+        x, y = np.vstack(some).T
+        chart.marks(x, y, "circle", f"dot {look}", radius)
+
+    largest = points.pop(worst)
+    if points:
+        draw(points, "others", 2.2, f"the {len(points)} other problems")
+    draw([largest], "", 3.5, f"the largest: {names[worst]}" if points else "relative gap")
     if tol:
-        chart.curves([[(x, np.log10(tol)) for x in chart.x_range]], "tol", f"tol = {number(tol)}")
+        chart.curves([[(x, np.log10(tol)) for x in wide]], "tol", f"tol = {number(tol)}")
     return chart
 
 

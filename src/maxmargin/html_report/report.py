@@ -75,11 +75,7 @@ def report(
 def _page(subject: Subject, title: str | None) -> str:
     """The whole document: the sections in their order."""
     templates = Environment(
-        loader=PackageLoader("maxmargin.html_report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=PackageLoader("maxmargin.html_report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     templates.filters.update(number=number, percent=percent)
     templates.globals.update(subject=subject, name=type(subject.estimator).__name__)

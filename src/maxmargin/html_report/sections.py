@@ -96,12 +96,9 @@ def proof(subject: Subject) -> dict[str, Any] | None:
         return None
     traces = (subject.estimator.trace_,) if subject.is_binary else tuple(subject.estimator.trace_)
     gaps = [min((point.relative_gap for point in trace), default=np.inf) for trace in traces]
-    tol = getattr(subject.estimator, "tol", None)
-    return {
-        "chart": gap_chart(traces, [part.name for part in subject.parts], int(np.argmax(gaps)), tol),
-        "gap": max(gaps),
-        "seconds": max((point.seconds for trace in traces for point in trace), default=0.0),
-    }
+    seconds = max((point.seconds for trace in traces for point in trace), default=0.0)
+    names, tol = [part.name for part in subject.parts], getattr(subject.estimator, "tol", None)
+    return {"chart": gap_chart(traces, names, int(np.argmax(gaps)), tol), "gap": max(gaps), "seconds": seconds}
 
 
 def features(subject: Subject) -> dict[str, Any] | None:
@@ -149,14 +146,9 @@ def leave_one_out(subject: Subject) -> dict[str, Any] | None:
         return None
     estimates = result.xi_alpha if isinstance(result.xi_alpha, tuple) else (result.xi_alpha,)
     wrong = np.asarray(result.predictions) != np.asarray(subject.estimator.classes_)[subject.labels]
-    names = [part.name for part in subject.parts]
-    chart, step = verdicts_chart(result, wrong) if len(estimates) == 1 else (None, 1)
-    return {
-        "result": result,
-        "chart": chart,
-        "step": step,
-        "estimates": list(zip(names, estimates, strict=True))[:MOST_LISTED],
-    }
+    named = [(part.name, one) for part, one in zip(subject.parts, estimates, strict=True)]
+    chart, step = verdicts_chart(result, wrong) if len(named) == 1 else (None, 1)
+    return {"result": result, "chart": chart, "step": step, "estimates": named[:MOST_LISTED]}
 
 
 def bounds(subject: Subject) -> dict[str, Any] | None:
@@ -176,10 +168,8 @@ def bounds(subject: Subject) -> dict[str, Any] | None:
 def again(subject: Subject) -> dict[str, Any]:
     """Versions, code, and the data's fingerprint."""
     python = f"{platform.python_version()}, {platform.system()} {platform.machine()}"
-    return {
-        "call": subject.estimator.__repr__(N_CHAR_MAX=4000),
-        "versions": [("Python", python), *((package, version(package)) for package in PACKAGES)],
-    }
+    versions = [("Python", python), *((package, version(package)) for package in PACKAGES)]
+    return {"call": subject.estimator.__repr__(N_CHAR_MAX=4000), "versions": versions}
 
 
 SECTIONS = (asked, certificate, samples, boundary, proof, features, support, leave_one_out, bounds, again)

@@ -82,9 +82,7 @@ class Chart:
         for curve in map(np.asarray, curves):
             places = zip(self.x(curve[:, 0]), self.y(curve[:, 1]), strict=True)
             drawn.append("M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in places) + end)
-        self._add(class_, "", "".join(drawn))
-        if words:
-            self.legend.append((shape, class_, words))
+        self._add(class_, "", "".join(drawn), shape, words)
 
     def areas(self, polygons: Any, class_: str) -> None:
         """What contourpy fills: the points of each polygon, and where its outer ring and its holes begin."""
@@ -104,13 +102,13 @@ class Chart:
     def marks(self, xs: Any, ys: Any, shape: str, class_: str, radius: Any = 4.0, words: str = "") -> None:
         """Marks of one shape; `radius` is one for all or one for each."""
         places = np.column_stack([self.x(xs), self.y(ys), np.broadcast_to(radius, np.shape(xs))])
-        self._add(class_, shape, [tuple(f"{number:.1f}" for number in place) for place in places])
-        if words:
-            self.legend.append((shape, class_, words))
+        self._add(class_, shape, [tuple(f"{number:.1f}" for number in place) for place in places], shape, words)
 
-    def _add(self, class_: str, shape: str, drawn: Any) -> None:
+    def _add(self, class_: str, shape: str, drawn: Any, key: str, words: str) -> None:
         if drawn:
             self.parts.append((class_, shape, drawn))
+        if words:
+            self.legend.append((key, class_, words))
 
 
 def ticks(low: float, high: float, most: int = 6, finest: float = 0.0) -> list[float]:

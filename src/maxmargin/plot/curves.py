@@ -144,14 +144,11 @@ class GapDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         words = "relative gap" if len(self.gaps) == 1 else f"the largest of {len(self.gaps)} gaps"
-        for k in sorted(range(len(self.gaps)), key=lambda k: k == self.worst):
-            look = (
-                {"color": BLUE, "ms": 4, "lw": 1.6, "label": words}
-                if k == self.worst
-                else {"color": "0.7", "ms": 2.5, "lw": 0.8}
-            )
-            shown = np.isfinite(self.gaps[k])
-            ax.plot(self.seconds[k][shown], np.maximum(self.gaps[k][shown], FLOOR), marker="o", **look)
+        front = {"color": BLUE, "ms": 4, "lw": 1.6, "label": words, "zorder": 3}
+        for k, (seconds, gaps) in enumerate(zip(self.seconds, self.gaps, strict=True)):
+            look = front if k == self.worst else {"color": "0.7", "ms": 2.5, "lw": 0.8}
+            shown = np.isfinite(gaps)
+            ax.plot(seconds[shown], np.maximum(gaps[shown], FLOOR), marker="o", **look)
         if self.tol:
             ax.axhline(self.tol, color=BLACK, lw=1.0, ls="--", label=f"tol = {self.tol:g}")
         ax.set(xlabel="seconds", ylabel="relative duality gap", yscale="log")

@@ -110,8 +110,7 @@ def _show(
     screen.show(f"{type(model).__name__}: {n} samples × {d} features, {len(model.classes_)} classes, {seconds:.2f} s")
     found = proofs(model)
     screen.show(*([sentence(found), "", proof_table(found)] if found else [perceptron_sentence(model)]))
-    places = {"Model": output, "Dual variables": alphas}
-    said = [f"{what}: {place}" for what, place in places.items() if place is not None]
+    said = [f"{what}: {place}" for what, place in (("Model", output), ("Dual variables", alphas)) if place]
     screen.show(*(["", *said] if said else []))
     values = {"samples": n, "features": d, "seconds": seconds, "saved": output, "alphas": alphas, "exit_code": code}
     screen.answer(command="fit", **plain_model(model), **values)

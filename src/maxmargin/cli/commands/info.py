@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 import maxmargin
 from maxmargin.cli.screen import Screen
 
-CORE = ("numpy", "scipy", "scikit-learn", "numba", "clarabel", "rich", "typer")
+CORE = ("numpy", "scipy", "scikit-learn", "numba", "clarabel", "rich", "typer", "jinja2", "contourpy")
 EXTRAS = ("matplotlib", "dask", "onnx", "scikit-learn-intelex")
 
 
