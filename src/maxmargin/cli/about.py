@@ -8,6 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from maxmargin.rounding import shown_above
+
 if TYPE_CHECKING:
     from maxmargin.analysis.bounds import Bound
     from maxmargin.core import Certificate
@@ -70,7 +72,7 @@ def proof_table(found: Sequence[Proof]) -> Padding:
     if len(found) == 1:
         return certificate_table(found[0].certificate)
     rows: list[Sequence[Any]] = [
-        (name, f"{one.relative_gap:.1e}", f"{one.primal:.7g}", f"{one.margin:.4g}", one.groups.on, one.groups.inside)
+        (name, shown_above(one.relative_gap, 2), f"{one.primal:.7g}", f"{one.margin:.4g}", *one.groups[1:])
         for name, one in found[:SHOWN]
     ]
     if len(found) > SHOWN:
@@ -83,7 +85,7 @@ def certificate_table(certificate: "Certificate") -> Padding:
     rows = {
         "primal": f"{certificate.primal:.10g}",
         "dual": f"{certificate.dual:.10g}",
-        "relative gap": f"{certificate.relative_gap:.1e}",
+        "relative gap": shown_above(certificate.relative_gap, 2),
         "KKT violation": f"{certificate.kkt_violation:.1e}",
         "margin": f"{certificate.margin:.6g}",
         "support vectors": certificate.groups.on + certificate.groups.inside,

@@ -20,6 +20,7 @@ from maxmargin.cli.screen import Screen
 from maxmargin.errors import NotSeparableError
 from maxmargin.estimators import SVC, HardMarginSVC, certify, leave_one_out
 from maxmargin.html_report import report
+from maxmargin.rounding import shown_above
 
 WIDTH = 100
 
@@ -88,7 +89,7 @@ def _speed() -> None:
     model = HardMarginSVC()
     ours = _seconds(model, X, y)
     proved = "certified" if model.certificate_.is_certified else "not certified"
-    _say(f"maxmargin     {ours:.3f} s, {proved}: relative gap {model.certificate_.relative_gap:.0e}")
+    _say(f"maxmargin     {ours:.3f} s, {proved}: relative gap {shown_above(model.certificate_.relative_gap, 2)}")
     with Console().status("waiting for scikit-learn"):
         theirs = _seconds(svm.SVC(kernel="linear", C=1e6), X, y)
     _say(f"scikit-learn  {theirs:.3f} s, SVC(kernel='linear', C=1e6), gap unknown")

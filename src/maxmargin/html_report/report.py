@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from maxmargin.estimators import LeaveOneOut
 from maxmargin.html_report.sections import SECTIONS
 from maxmargin.html_report.subject import Subject
-from maxmargin.html_report.words import number, percent
+from maxmargin.html_report.words import above, number, percent
 from maxmargin.io._atomic import replacing
 
 
@@ -77,7 +77,7 @@ def _page(subject: Subject, title: str | None) -> str:
     templates = Environment(
         loader=PackageLoader("maxmargin.html_report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
-    templates.filters.update(number=number, percent=percent)
+    templates.filters.update(above=above, number=number, percent=percent)
     templates.globals.update(subject=subject, name=type(subject.estimator).__name__)
     sections = {
         gather.__name__: templates.get_template(f"{gather.__name__}.html.j2").render(facts)

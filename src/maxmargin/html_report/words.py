@@ -3,6 +3,8 @@
 from numbers import Integral
 from typing import Any
 
+from maxmargin.rounding import shown_above
+
 
 def number(value: Any, digits: int = 4) -> str:
     """A number as people write it: few digits, thousands apart, a real minus.
@@ -14,6 +16,11 @@ def number(value: Any, digits: int = 4) -> str:
     """
     words = f"{int(value):,}".replace(",", "\u202f") if isinstance(value, Integral) else f"{value:.{digits}g}"
     return words.replace("-", "−")
+
+
+def above(value: float, digits: int = 2) -> str:
+    """A number that something is proved to be below: it is rounded up, as in the certificate's sentence."""
+    return shown_above(value, digits).replace("-", "−")
 
 
 def percent(share: float, digits: int = 2) -> str:

@@ -163,11 +163,9 @@ class LeaveOneOutDisplay(Display):
         labels = np.asarray(y)
         if labels.shape != np.shape(result.predictions):
             raise InvalidInputError(f"y must hold {len(result.predictions)} labels, got shape {labels.shape}.")
-        estimate = result.xi_alpha
+        estimate, is_error = result.xi_alpha, np.asarray(result.predictions != labels)
         verdicts = np.array([how.name for how in result.settled_by])
-        return cls(
-            estimate.alpha, estimate.xi, estimate.radius2, verdicts, np.asarray(result.predictions != labels)
-        ).plot(**drawing)
+        return cls(estimate.alpha, estimate.xi, estimate.radius2, verdicts, is_error).plot(**drawing)
 
     @classmethod
     def from_xi_alpha(cls, estimate: XiAlpha, **drawing: Unpack[Drawing]) -> Self:

@@ -34,6 +34,8 @@ def fit(
     If a budget runs out (exit code 3) or you press Ctrl-C (130), the best model so far is still saved.
     """
     check_places([data], [output, alphas])
+    from maxmargin.cli import about
+
     found = source.labelled(data)
     model, reason = choose(learning, budgets, found.X, found.y)
     screen.remark(reason)
@@ -54,7 +56,14 @@ def fit(
     if code != DONE:
         kept = "it was not saved, because -o was not given" if output is None else f"it was saved to {output}"
         tell(f"{ending}. This is the best model so far; {kept}.")
-    _show(model, found.X.shape, seconds, code, output, alphas, screen)
+    n, d = found.X.shape
+    screen.show(f"{type(model).__name__}: {n} samples × {d} features, {len(model.classes_)} classes, {seconds:.2f} s")
+    proved = about.proofs(model)
+    shown = [about.sentence(proved), "", about.proof_table(proved)] if proved else [about.perceptron_sentence(model)]
+    said = [f"{what}: {place}" for what, place in (("Model", output), ("Dual variables", alphas)) if place]
+    screen.show(*shown, *(["", *said] if said else []))
+    values = {"samples": n, "features": d, "seconds": seconds, "saved": output, "alphas": alphas, "exit_code": code}
+    screen.answer(command="fit", **about.plain_model(model), **values)
     raise typer.Exit(code)
 
 
@@ -99,18 +108,3 @@ def signed_alphas(model: Any, X: Any, y: Any) -> Iterator[str]:
         if part.alpha is not None:
             columns[part.rows, k] = part.alpha * part.y + 0.0  # no −0
     return (" ".join(map(repr, row)) for row in columns.tolist())
-
-
-def _show(
-    model: Any, shape: Any, seconds: float, code: int, output: str | None, alphas: str | None, screen: Screen
-) -> None:
-    from maxmargin.cli.about import perceptron_sentence, plain_model, proof_table, proofs, sentence
-
-    n, d = shape
-    screen.show(f"{type(model).__name__}: {n} samples × {d} features, {len(model.classes_)} classes, {seconds:.2f} s")
-    found = proofs(model)
-    screen.show(*([sentence(found), "", proof_table(found)] if found else [perceptron_sentence(model)]))
-    said = [f"{what}: {place}" for what, place in (("Model", output), ("Dual variables", alphas)) if place]
-    screen.show(*(["", *said] if said else []))
-    values = {"samples": n, "features": d, "seconds": seconds, "saved": output, "alphas": alphas, "exit_code": code}
-    screen.answer(command="fit", **plain_model(model), **values)
