@@ -108,7 +108,7 @@ CLAIMS = (
     Claim(
         "estimators/base.py",
         "This {} carries no certificate",
-        "tests/cli/test_questions.py::test_models_without_a_certificate_say_so",
+        "tests/cli/commands/test_questions.py::test_models_without_a_certificate_say_so",
     ),
     Claim(
         "estimators/stochastic/perceptron.py",
@@ -203,10 +203,10 @@ CLAIMS = (
     Claim(
         "cli/commands/questions.py",
         "Not certified: the relative gap",
-        "tests/cli/test_questions.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
+        "tests/cli/commands/test_questions.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
     ),
     Claim(
-        "cli/demonstration.py", "maxmargin: every answer carries its proof", "tests/cli/test_app.py::test_the_demo_says"
+        "cli/demonstration.py", "maxmargin: every answer carries its proof", "tests/cli/test_demonstration.py::test_the_demo_says"
     ),
     Claim(
         "cli/demonstration.py",
@@ -226,7 +226,7 @@ CLAIMS = (
     Claim(
         "cli/commands/fit.py",
         "Not certified",
-        "tests/cli/test_fit.py::test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved",
+        "tests/cli/commands/test_fit.py::test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved",
     ),
     Claim(
         "cli/commands/questions.py",
@@ -321,7 +321,7 @@ CLAIMS = (
     Claim(
         "plot/boundary.py",
         "never a mistake",
-        "tests/plot/test_displays.py::test_the_other_estimators_have_boundaries_too",
+        "tests/plot/test_boundary.py::test_the_other_estimators_have_boundaries_too",
     ),
     Claim(
         "html_report/templates/support.html.j2",
