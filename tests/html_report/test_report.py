@@ -148,6 +148,15 @@ def test_the_number_of_support_vectors_does_not_contradict_the_certificate(name)
     assert (f"The certificate counts {on + inside}, because" in text) is (on + inside != n_support)
 
 
+def test_the_gap_of_the_table_is_that_of_the_sentence(fitted):
+    model, X, y = fitted
+    if isinstance(model, Perceptron):
+        return
+    html = report(model, X, y)
+    said = re.search(r"(?:a relative|the gap is) ([0-9.e-]+[0-9])", Reader(html).text).group(1)
+    assert f"<td>{said.replace('-', '−')}</td>" in html
+
+
 def test_a_gap_that_was_computed_once_is_a_sentence_and_not_a_dot():
     X, y = clouds(apart=1.0)
     for model in (SVC(), PegasosSVC(tol=1e-2, n_epochs=1000)):
