@@ -1,4 +1,4 @@
-"""What is said about a result: sentences and tables for people, plain values for JSON."""
+"""How a result is shown: sentences and tables for people, plain values for JSON."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -19,7 +19,7 @@ MARKS = {
     "vacuous": "1 or more, and no error is larger than 1",
     "plug-in": "uses values measured on the sample; the theorem is about the distribution",
 }
-"""What is said of a bound, and what it means."""
+"""The marks of a bound, and what they mean."""
 
 SHOWN = 12
 """Binary problems in a table: those with the largest gap."""
@@ -68,7 +68,7 @@ def sentence(found: Sequence[Proof]) -> str:
 
 
 def proof_table(found: Sequence[Proof]) -> Padding:
-    """The numbers of one certificate as two columns; of several a line each."""
+    """The numbers of one certificate as two columns; of several, one line for each."""
     if len(found) == 1:
         return certificate_table(found[0].certificate)
     rows: list[Sequence[Any]] = [
@@ -149,7 +149,7 @@ def loo_tables(result: "LeaveOneOut") -> list[Any]:
 
 
 def bounds_table(bounds: "Mapping[str, Bound]") -> list[Any]:
-    """A line a bound: value, marks and formula; and below what the marks mean."""
+    """One line for each bound: value, marks and formula; below, what the marks mean."""
     rows = []
     for name, bound in bounds.items():
         value = f"{bound.value:,}" if isinstance(bound.value, int) else f"{float(bound):.3g}"

@@ -1,4 +1,4 @@
-"""The typer application: a file a command."""
+"""The typer application."""
 
 import os
 import sys

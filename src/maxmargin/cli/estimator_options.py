@@ -36,7 +36,7 @@ SETTINGS = "Any other parameter of the estimator; may be repeated."
 
 @dataclass(frozen=True)
 class Learning:
-    """The options of an estimator, by the names of its parameters; what was not said keeps the estimator's default."""
+    """The options of an estimator, by the names of its parameters; an option that is not given keeps the estimator's default."""
 
     estimator: Annotated[str, option("--estimator -e", "NAME", ESTIMATOR, MODEL)] = "auto"
     C: Annotated[str | None, option("-C --C", "NUMBER", TRADE_OFF, MODEL)] = None
@@ -63,9 +63,9 @@ class Budgets:
 
 
 def choose(learning: Learning, budgets: Budgets | None, X: Any, y: Any) -> tuple[Any, str]:
-    """The estimator that the options describe, unfitted, and why it was chosen where nobody said which.
+    """The estimator that the options describe, unfitted; and the reason, if it was chosen by the data.
 
-    What it cannot use is refused.
+    Parameters that it does not have are refused.
     """
     import maxmargin
     from maxmargin.io._model.parameters import check_parameter
@@ -74,50 +74,50 @@ def choose(learning: Learning, budgets: Budgets | None, X: Any, y: Any) -> tuple
     if name not in ("auto", *ESTIMATORS):
         raise typer.BadParameter(f"--estimator must be one of {', '.join(('auto', *ESTIMATORS))}, got {name!r}.")
     try:
-        asked = _asked(learning, budgets, y)
+        given = _given(learning, budgets, y)
         if name == "auto":
-            name, reason = _by_data(X, set(asked))
+            name, reason = _by_data(X, set(given))
         kind = getattr(maxmargin, ESTIMATORS[name])
         known = sorted(kind().get_params(deep=False))
-        for parameter, value in asked.items():
+        for parameter, value in given.items():
             if parameter not in known:
                 raise InvalidInputError(f"{kind.__name__} has no parameter {parameter}; it has {', '.join(known)}.")
             check_parameter(parameter, value)
     except InvalidInputError as error:
         raise typer.BadParameter(str(error)) from error
-    return kind(**asked), reason
+    return kind(**given), reason
 
 
-def _asked(learning: Learning, budgets: Budgets | None, y: Any) -> dict[str, Any]:
-    """Every parameter that was said, by the estimators' names for them."""
+def _given(learning: Learning, budgets: Budgets | None, y: Any) -> dict[str, Any]:
+    """Every parameter that was given, by the estimators' names for them."""
     import numpy as np
 
-    said = asdict(learning) | ({} if budgets is None else asdict(budgets))
-    settings = said.pop("settings") or ()
-    said["fit_intercept"] = False if said.pop("no_intercept") else None
-    asked = {name: value for name, value in said.items() if value is not None and name != "estimator"}
+    options = asdict(learning) | ({} if budgets is None else asdict(budgets))
+    settings = options.pop("settings") or ()
+    options["fit_intercept"] = False if options.pop("no_intercept") else None
+    given = {name: value for name, value in options.items() if value is not None and name != "estimator"}
     for pair in settings:
         name, equals, value = pair.partition("=")
         name = name.strip().replace("-", "_")
         if not equals:
             raise typer.BadParameter(f"--set must be NAME=VALUE, got {pair!r}.")
-        if name in asked:
+        if name in given:
             raise typer.BadParameter(f"{name} was given twice.")
         if budgets is None and name in {one.name for one in fields(Budgets)}:
             raise typer.BadParameter(
                 f"{name} is not available: leave-one-out needs exact solutions, so no budget may end a fit early."
             )
-        asked[name] = value.strip()
+        given[name] = value.strip()
     read: dict[str, Any] = {"C": trade_off, "class_weight": partial(class_weights, classes=np.unique(y).tolist())}
-    return {name: read.get(name, typed)(value) if isinstance(value, str) else value for name, value in asked.items()}
+    return {name: read.get(name, typed)(value) if isinstance(value, str) else value for name, value in given.items()}
 
 
-def _by_data(X: Any, asked: set[str]) -> tuple[str, str]:
+def _by_data(X: Any, given: set[str]) -> tuple[str, str]:
     """An estimator for data of this shape, and the reason."""
     n, d = X.shape
-    if "penalty" in asked:
+    if "penalty" in given:
         return "linear", "LinearSVC was chosen, because a penalty was given."
-    if (n > MANY_SAMPLES or d > MANY_FEATURES) and not asked & {"kernel", "gamma", "degree", "coef0"}:
+    if (n > MANY_SAMPLES or d > MANY_FEATURES) and not given & {"kernel", "gamma", "degree", "coef0"}:
         size = f"{n} samples" if n > MANY_SAMPLES else f"{d} features"
         return "linear", f"LinearSVC was chosen, because there are {size}. Use --estimator svc for a kernel."
     return "svc", ""

@@ -36,16 +36,16 @@ def fail(sentence: str, code: int, command: str | None) -> int:
 
 
 def ending(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn errors of ours into one line and an exit code, warnings into lines; mistakes of the program are not hidden.
+    """Turn an error of ours into one line and an exit code, and warnings into lines. Other errors keep their traceback.
 
-    A ValueError is what scikit-learn says of data that cannot be used.
+    A ValueError counts as an error of the data: scikit-learn raises it for data that cannot be used.
     """
 
     @wraps(command)
     def call(*args: Any, **kwargs: Any) -> None:
         name = command.__name__ if kwargs.get("json") else None
         if kwargs.get("quiet"):
-            os.environ.setdefault("MAXMARGIN_QUIET", "1")  # nor a word about compiling
+            os.environ.setdefault("MAXMARGIN_QUIET", "1")  # no message about compiling either
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=NAMES_WERE_COMPARED)
             warnings.showwarning = lambda message, *_, **__: tell(str(message))

@@ -22,11 +22,11 @@ class Screen:
 
     @property
     def is_live(self) -> bool:
-        """Whether bars are drawn: there is a terminal, and nobody asked for silence."""
+        """Whether bars are drawn: stderr is a terminal, and --quiet was not given."""
         return not self.quiet and sys.stderr.isatty()
 
     def show(self, *parts: Any, width: int | None = None) -> None:
-        """Texts and tables on stdout, unless JSON or silence was asked for."""
+        """Write texts and tables to stdout, unless --json or --quiet was given."""
         if self.json or self.quiet:
             return
         from rich.console import Console
@@ -38,7 +38,7 @@ class Screen:
         sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
     def answer(self, **values: Any) -> None:
-        """The JSON object, if it was asked for."""
+        """Write the JSON object, if --json was given."""
         if self.json:
             sys.stdout.write(json.dumps(plain(values), indent=1, allow_nan=False) + "\n")
 

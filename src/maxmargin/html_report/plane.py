@@ -1,4 +1,4 @@
-"""The picture of the boundary: in the plane of two features, or in a plane of the feature space, which is then said."""
+"""The picture of the boundary: in the plane of two features, or projected onto a plane of the feature space."""
 
 from copy import copy
 from typing import Any

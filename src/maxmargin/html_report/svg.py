@@ -95,7 +95,7 @@ class Chart:
         self.curves(corners, class_, words, shape="box", end="z")
 
     def vertical(self, x: float, class_: str) -> None:
-        """A line across, where it is not beyond the ends."""
+        """A vertical line, unless it lies outside the chart."""
         if self.x_range[0] <= x <= self.x_range[1]:
             self.curves([[(x, y) for y in self.y_range]], class_)
 

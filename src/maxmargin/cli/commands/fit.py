@@ -94,7 +94,7 @@ def _train(model: Any, X: Any, y: Any, screen: Screen) -> tuple[int, str]:
 
 
 def signed_alphas(model: Any, X: Any, y: Any) -> Iterator[str]:
-    """α·y of each sample, a line each in training order; for more than two classes a column a binary problem.
+    """α·y of the samples, one line for each, in training order; with one column for each binary problem.
 
     Positive where the sample is of the problem's positive class: the second one of two, in sorted order (+1 of −1 and +1).
     """

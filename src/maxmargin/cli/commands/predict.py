@@ -1,4 +1,4 @@
-"""``maxmargin predict``: one label a line."""
+"""``maxmargin predict``: one label per line."""
 
 import sys
 from typing import Annotated, Any
