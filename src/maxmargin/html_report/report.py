@@ -12,6 +12,11 @@ from maxmargin.html_report.subject import Subject
 from maxmargin.html_report.words import above, number, percent
 from maxmargin.io._atomic import replacing
 
+TEMPLATES = Environment(
+    loader=PackageLoader("maxmargin.html_report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+)
+TEMPLATES.filters.update(above=above, number=number, percent=percent)
+
 
 def report(
     estimator: Any,
@@ -74,14 +79,10 @@ def report(
 
 def _page(subject: Subject, title: str | None) -> str:
     """The whole document: the sections in their order."""
-    templates = Environment(
-        loader=PackageLoader("maxmargin.html_report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    templates.filters.update(above=above, number=number, percent=percent)
-    templates.globals.update(subject=subject, name=type(subject.estimator).__name__)
+    about = {"subject": subject, "name": type(subject.estimator).__name__}
     sections = {
-        gather.__name__: templates.get_template(f"{gather.__name__}.html.j2").render(facts)
+        gather.__name__: TEMPLATES.get_template(f"{gather.__name__}.html.j2").render(facts, **about)
         for gather in SECTIONS
         if (facts := gather(subject)) is not None
     }
-    return templates.get_template("page.html.j2").render(title=title, sections=sections)
+    return TEMPLATES.get_template("page.html.j2").render(title=title, sections=sections, **about)
