@@ -108,7 +108,7 @@ CLAIMS = (
     Claim(
         "estimators/base.py",
         "This {} carries no certificate",
-        "tests/cli/test_questions.py::test_models_without_a_certificate_say_so",
+        "tests/cli/commands/test_questions.py::test_models_without_a_certificate_say_so",
     ),
     Claim(
         "estimators/stochastic/perceptron.py",
@@ -201,12 +201,12 @@ CLAIMS = (
         "tests/analysis/test_leave_one_out.py::test_training_errors_are_leave_one_out_errors",
     ),
     Claim(
-        "cli/commands/certify.py",
+        "cli/commands/questions.py",
         "Not certified: the relative gap",
-        "tests/cli/test_questions.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
+        "tests/cli/commands/test_questions.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
     ),
     Claim(
-        "cli/demonstration.py", "maxmargin: every answer carries its proof", "tests/cli/test_app.py::test_the_demo_says"
+        "cli/demonstration.py", "maxmargin: every answer carries its proof", "tests/cli/test_demonstration.py::test_the_demo_says"
     ),
     Claim(
         "cli/demonstration.py",
@@ -226,10 +226,10 @@ CLAIMS = (
     Claim(
         "cli/commands/fit.py",
         "Not certified",
-        "tests/cli/test_fit.py::test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved",
+        "tests/cli/commands/test_fit.py::test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved",
     ),
     Claim(
-        "cli/commands/loo.py",
+        "cli/commands/questions.py",
         "{} labels are too close to a tie to be certain",
         "tests/estimators/test_leave_one_out.py::test_ties_are_called_undecidable",
     ),
@@ -239,7 +239,7 @@ CLAIMS = (
         "tests/estimators/test_svc_prediction.py::test_a_certified_prediction_never_changes_at_the_exact_optimum",
     ),
     Claim(
-        "cli/commands/report.py",
+        "cli/commands/questions.py",
         "Include exact leave-one-out",
         "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
     ),
@@ -321,15 +321,20 @@ CLAIMS = (
     Claim(
         "plot/boundary.py",
         "never a mistake",
-        "tests/plot/test_displays.py::test_the_other_estimators_have_boundaries_too",
+        "tests/plot/test_boundary.py::test_the_other_estimators_have_boundaries_too",
     ),
     Claim(
-        "html_report/charts.py",
+        "html_report/templates/support.html.j2",
+        "The certificate counts {}, because",
+        "tests/html_report/test_report.py::test_the_number_of_support_vectors_does_not_contradict_the_certificate",
+    ),
+    Claim(
+        "html_report/templates/proof.html.j2",
         "No finite gap was proved.",
         "tests/html_report/test_report.py::test_every_page_says_what_is_proved",
     ),
     Claim(
-        "html_report/templates/leave-one-out.html.j2",
+        "html_report/templates/leave_one_out.html.j2",
         "Leave-one-out error: {}. Each label comes",
         "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
     ),
@@ -394,15 +399,15 @@ NO_CLAIMS = (
     ("io/_model/parameters.py", "a finite number ≥ 0"),
     ("io/_model/parameters.py", "a whole number ≥ −1"),
     ("io/_model/parameters.py", "a whole number ≥ 0"),
-    ("plot/losses.py", "0–1: 1 if z ≤ 0"),
-    ("plot/margins.py", "wrong: z ≤ 0"),
-    ("plot/margins.py", "on or outside it: z ≥ 1"),
+    ("plot/curves.py", "0–1: 1 if z ≤ 0"),
+    ("plot/samples.py", "wrong: z ≤ 0"),
+    ("plot/samples.py", "on or outside it: z ≥ 1"),
     ("html_report/charts.py", "wrong: yF ≤ 0"),
-    ("html_report/sections.py", "What the margin promises"),
-    ("html_report/plane.py", "The thick line is F = 0"),
-    ("html_report/sections.py", "The certificate"),
-    ("html_report/sections.py", "How the proof grew"),
-    ("html_report/words.py", "the relative duality gap to prove"),
+    ("html_report/templates/page.html.j2", "What the margin promises"),
+    ("html_report/templates/boundary.html.j2", "The thick line is F = 0"),
+    ("html_report/templates/page.html.j2", "The certificate"),
+    ("html_report/templates/page.html.j2", "How the proof grew"),
+    ("html_report/templates/asked.html.j2", "the relative duality gap to prove"),
     ("solvers/interior/interior_point.py", "InteriorPoint takes up to {} samples"),
     ("solvers/active_set.py", "ActiveSet takes up to {} samples"),
 )

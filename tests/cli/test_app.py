@@ -1,20 +1,12 @@
 """The command line as a whole: it shows, it helps, it fails in one line."""
 
-import re
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from rich.console import Console
 from typer.testing import CliRunner
 
-import maxmargin
-from maxmargin._loops import disk_cache
 from maxmargin.cli import main
 from maxmargin.cli.app import app
-from maxmargin.cli.commands.demo import free_place
-from maxmargin.cli.commands.info import facts
 from maxmargin.errors import InvalidInputError
 
 
@@ -28,102 +20,6 @@ def call_main(monkeypatch, *arguments):
     with pytest.raises(SystemExit) as caught:
         main()
     return caught.value.code
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    """Where the demo runs."""
-    return tmp_path_factory.mktemp("demo")
-
-
-@pytest.fixture(scope="module")
-def demo(place):
-    """What a newcomer sees, from a fresh process. (Where the loops are compiled first, on a busy machine, it takes its time.)"""
-    code = "import sys; sys.argv = ['maxmargin', 'demo']; from maxmargin.cli import main; main()"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=300, check=False, cwd=place)
-
-
-def test_the_demo_runs_through(demo):
-    assert demo.returncode == 0, demo.stderr.decode()
-    assert demo.stderr == b""
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "every answer carries its proof",
-        "1. A hard margin",
-        "is proved to be within a relative",
-        "2. No hyperplane, and why",
-        "No hyperplane separates 'virginica' from 'versicolor'",
-        "in rational arithmetic",
-        "3. A kernel machine, and every sample left out once",
-        "Exact leave-one-out: 569 models",
-        "retrained seconds ξα error",
-        "4. What the margin promises",
-        "hard margin",
-        "plug-in",
-        "5. Speed",
-        "scikit-learn",
-        "A page about the model of part 3 was written to",
-        "maxmargin fit --help",
-    ],
-)
-def test_the_demo_says(demo, words):
-    assert words in " ".join(demo.stdout.decode().split())
-
-
-def test_the_demo_fits_on_a_narrow_terminal(demo):
-    assert max(map(len, demo.stdout.decode().splitlines())) <= 100
-
-
-def test_the_demo_writes_a_page_and_says_where(demo, place):
-    page = place / "maxmargin_demo.html"
-    assert "maxmargin_demo.html" in demo.stdout.decode()
-    assert "leave-one-out" in page.read_text(encoding="utf-8").lower()
-    assert list(place.iterdir()) == [page]
-
-
-def test_the_demo_replaces_no_page(monkeypatch, tmp_path, capfd):
-    monkeypatch.chdir(tmp_path)
-    assert free_place() == tmp_path / "maxmargin_demo.html"
-    (tmp_path / "maxmargin_demo.html").write_text("mine")
-    assert free_place() == tmp_path / "maxmargin_demo_2.html"
-    assert call_main(monkeypatch, "demo", "--report", "maxmargin_demo.html") == 1
-    assert "already exists" in capfd.readouterr().err
-    assert (tmp_path / "maxmargin_demo.html").read_text() == "mine"
-
-
-def test_info_tells_the_versions():
-    result = run("info")
-    assert result.exit_code == 0, result.output
-    for word in ("maxmargin", maxmargin.__version__, "Python", "numpy", "scipy", "clarabel", "cores", "BLAS"):
-        assert word in result.output
-
-
-def test_info_is_true():
-    import numpy as np
-
-    found = facts()
-    assert found["numpy"] == np.__version__
-    assert found["maxmargin"] == maxmargin.__version__
-    assert int(found["cores"]) >= 1
-    assert re.search(r"\d+ threads", found["BLAS"])
-    assert "not installed" not in found.values()
-
-
-def test_info_says_that_the_compiler_is_off_or_where_compiled_loops_are(monkeypatch, tmp_path):
-    import numba
-
-    monkeypatch.setenv("MAXMARGIN_JIT", "0")
-    assert facts()["compiled loops"] == "compiler off (MAXMARGIN_JIT=0)"
-    monkeypatch.setenv("MAXMARGIN_JIT", "1")
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(disk_cache, "HERE", tmp_path)
-    (tmp_path / "one.py").touch()
-    assert Path(facts()["compiled loops"]).parent == tmp_path
-    (tmp_path / "one.py").unlink()
-    assert facts()["compiled loops"] == "not kept: every process compiles them"
 
 
 def test_without_a_command_there_is_help():
@@ -188,17 +84,3 @@ def test_other_errors_are_not_hidden(monkeypatch):
 def test_success_has_exit_code_0(monkeypatch):
     monkeypatch.setattr("maxmargin.cli.demonstration.run_demo", lambda page: None)
     assert call_main(monkeypatch, "demo") == 0
-
-
-def test_the_table_of_a_certificate_has_its_numbers():
-    from maxmargin import HardMarginSVC
-    from maxmargin.cli.about import certificate_table
-
-    model = HardMarginSVC().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
-    console = Console(width=80)
-    with console.capture() as captured:
-        console.print(certificate_table(model.certificate_))
-    lines = {line.rsplit(None, 1)[0].strip(): line.split()[-1] for line in captured.get().splitlines()}
-    assert float(lines["margin"]) == 0.5
-    assert float(lines["primal"]) == 2.0
-    assert lines["support vectors"] == "2"

@@ -137,6 +137,35 @@ def test_one_report_has_one_count_of_the_samples_inside_the_margin(model):
     assert "inside the margin (" not in text
 
 
+@pytest.mark.parametrize("name", [name for name in MODELS if "three" not in name and "perceptron" not in name])
+def test_the_number_of_support_vectors_does_not_contradict_the_certificate(name):
+    model, data = MODELS[name]
+    X, y = data()
+    text = Reader(report(model.fit(X, y), X, y)).text
+    _, on, inside = certify(model, X, y).groups
+    n_support = len(model.support_)
+    assert f"{n_support} of {len(y)} samples are support vectors" in text
+    assert (f"The certificate counts {on + inside}, because" in text) is (on + inside != n_support)
+
+
+def test_the_gap_of_the_table_is_that_of_the_sentence(fitted):
+    model, X, y = fitted
+    if isinstance(model, Perceptron):
+        return
+    html = report(model, X, y)
+    said = re.search(r"(?:a relative|the gap is) ([0-9.e-]+[0-9])", Reader(html).text).group(1)
+    assert f"<td>{said.replace('-', '−')}</td>" in html
+
+
+def test_a_gap_that_was_computed_once_is_a_sentence_and_not_a_dot():
+    X, y = clouds(apart=1.0)
+    for model in (SVC(), PegasosSVC(tol=1e-2, n_epochs=1000)):
+        html = report(model.fit(X, y), X, y)
+        is_sentence = len(model.trace_) == 1
+        assert ("was computed once, from the data" in html) is is_sentence
+        assert ("Relative duality gap against time" in html) is not is_sentence
+
+
 def test_the_same_model_gives_the_same_bytes(fitted):
     assert report(*fitted) == report(*fitted)
 
@@ -197,7 +226,7 @@ def test_where_no_feature_has_a_weight_none_is_drawn():
     X, y = clouds(d=3)
     html = report(LinearSVC("l1", C=1e-6).fit(X, y), X, y)
     assert "0 of 3 features have a weight." in html
-    assert "Bars of the change of F" not in html
+    assert "change of F for one standard deviation" not in html
 
 
 def test_the_projection_is_said():

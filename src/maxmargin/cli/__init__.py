@@ -1,4 +1,4 @@
-"""The command line: a file a command, options that several share in `learning`, `files` and `screen`."""
+"""The command line: commands in `commands`, options that several share in `estimator_options`, `files` and `screen`."""
 
 from maxmargin.cli.app import main
 

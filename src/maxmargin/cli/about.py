@@ -1,17 +1,43 @@
-"""What is said about a fitted model: a sentence, a table, plain values."""
+"""How a result is shown: sentences and tables for people, plain values for JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from maxmargin.rounding import shown_above
+
 if TYPE_CHECKING:
+    from maxmargin.analysis.bounds import Bound
     from maxmargin.core import Certificate
+    from maxmargin.estimators import LeaveOneOut
+
+MARKS = {
+    "vacuous": "1 or more, and no error is larger than 1",
+    "plug-in": "uses values measured on the sample; the theorem is about the distribution",
+}
+"""The marks of a bound, and what they mean."""
 
 SHOWN = 12
 """Binary problems in a table: those with the largest gap."""
+
+
+def table(columns: str, rows: Iterable[Sequence[Any]], headings: Sequence[str] = ()) -> Padding:
+    """Rows as a table without lines. `columns` has a letter for each: l or r for the side, upper case for a dim column."""
+    drawn = Table(box=None, header_style="bold", show_header=bool(headings), padding=(0, 2, 0, 0))
+    for k, letter in enumerate(columns):
+        drawn.add_column(
+            headings[k] if headings else "",
+            justify="left" if letter in "lL" else "right",
+            style="dim" if letter.isupper() else "",
+            overflow="fold",
+        )
+    for row in rows:
+        drawn.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
+    return Padding(drawn, (0, 0, 0, 2))
 
 
 class Proof(NamedTuple):
@@ -21,91 +47,68 @@ class Proof(NamedTuple):
     certificate: "Certificate"
 
 
-def proofs(model: Any, certificates: Any) -> list[Proof]:
-    """One or several certificates of a model, by the names of its binary problems, the largest gap first."""
+def proofs(model: Any, certificates: Any = None) -> list[Proof]:
+    """The certificates of a model's binary problems, the largest gap first; by default what the fit proved.
+
+    A perceptron has nothing to prove.
+    """
     from maxmargin.estimators.per_sample import problem_names
 
-    several = certificates if isinstance(certificates, tuple) else (certificates,)
-    named = [Proof(name, one) for name, one in zip(problem_names(model), several, strict=True)]
+    found = getattr(model, "certificate_", ()) if certificates is None else certificates
+    several = found if isinstance(found, tuple) else (found,)
+    named = [Proof(name, one) for name, one in zip(problem_names(model), several, strict=bool(several))]
     return sorted(named, key=lambda proof: -proof.certificate.relative_gap)
-
-
-def stored_proofs(model: Any) -> list[Proof]:
-    """What the fit proved; a perceptron has nothing to prove."""
-    return proofs(model, model.certificate_) if hasattr(model, "certificate_") else []
 
 
 def sentence(found: Sequence[Proof]) -> str:
     """The certificate in words; of several the one with the largest gap."""
     worst = found[0]
-    if len(found) == 1:
-        return str(worst.certificate)
-    return f"Of {len(found)} problems, {worst.name} has the largest gap. {worst.certificate}"
+    which = f"Of {len(found)} problems, {worst.name} has the largest gap. " if len(found) > 1 else ""
+    return f"{which}{worst.certificate}"
 
 
 def proof_table(found: Sequence[Proof]) -> Padding:
-    """The numbers of one certificate as two columns; of several a line each."""
+    """The numbers of one certificate as two columns; of several, one line for each."""
     if len(found) == 1:
-        return Padding(certificate_table(found[0].certificate), (1, 0, 0, 2))
-    table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
-    table.add_column("problem", overflow="fold")
-    for heading in ("relative gap", "objective", "margin", "on the margin", "inside"):
-        table.add_column(heading, justify="right")
-    for name, one in found[:SHOWN]:
-        table.add_row(
-            Text(name),
-            f"{one.relative_gap:.1e}",
-            f"{one.primal:.7g}",
-            f"{one.margin:.4g}",
-            str(one.groups.on),
-            str(one.groups.inside),
-        )
+        return certificate_table(found[0].certificate)
+    rows: list[Sequence[Any]] = [
+        (name, shown_above(one.relative_gap, 2), f"{one.primal:.7g}", f"{one.margin:.4g}", *one.groups[1:])
+        for name, one in found[:SHOWN]
+    ]
     if len(found) > SHOWN:
-        table.add_row(f"… and {len(found) - SHOWN} with smaller gaps")
-    return Padding(table, (1, 0, 0, 2))
+        rows.append([f"… and {len(found) - SHOWN} with smaller gaps"])
+    return table("lrrrrr", rows, ("problem", "relative gap", "objective", "margin", "on the margin", "inside"))
 
 
-def certificate_table(certificate: "Certificate") -> Table:
+def certificate_table(certificate: "Certificate") -> Padding:
     """The numbers of a certificate as two columns."""
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    table.add_column(style="dim")
-    table.add_column(justify="right")
-    rows: dict[str, str] = {
+    rows = {
         "primal": f"{certificate.primal:.10g}",
         "dual": f"{certificate.dual:.10g}",
-        "relative gap": f"{certificate.relative_gap:.1e}",
+        "relative gap": shown_above(certificate.relative_gap, 2),
         "KKT violation": f"{certificate.kkt_violation:.1e}",
         "margin": f"{certificate.margin:.6g}",
-        "support vectors": str(certificate.groups.on + certificate.groups.inside),
+        "support vectors": certificate.groups.on + certificate.groups.inside,
     }
-    for name, value in rows.items():
-        table.add_row(name, value)
-    return table
+    return table("Lr", rows.items())
 
 
-def plain_proofs(found: Sequence[Proof]) -> list[dict[str, Any]]:
-    """Certificates as values, for JSON."""
-    from dataclasses import asdict
-
-    return [
-        {"problem": name, "certified": one.is_certified, **asdict(one), "groups": one.groups._asdict()}
-        for name, one in found
-    ]
-
-
-def plain_verdict(found: Sequence[Proof]) -> dict[str, Any]:
-    """Whether all is certified, and the numbers of the largest gap, for JSON."""
+def plain_proofs(found: Sequence[Proof]) -> dict[str, Any]:
+    """Whether all is certified, the numbers of the largest gap, and all certificates, for JSON."""
     worst = found[0].certificate if found else None
-    names = ("relative_gap", "tol", "rounding", "data")
     return {
         "certified": bool(found) and all(one.is_certified for _, one in found),
-        **{name: getattr(worst, name, None) for name in names},
+        **{name: getattr(worst, name, None) for name in ("relative_gap", "tol", "rounding", "data")},
+        "proofs": [
+            {"problem": name, "certified": one.is_certified, **asdict(one), "groups": one.groups._asdict()}
+            for name, one in found
+        ],
     }
 
 
-def about_model(model: Any) -> dict[str, Any]:
+def plain_model(model: Any) -> dict[str, Any]:
     """A fitted model as values, for JSON."""
-    found = stored_proofs(model)
+    found = proofs(model)
     facts = {
         "estimator": type(model).__name__,
         "parameters": model.get_params(deep=False),
@@ -113,8 +116,7 @@ def about_model(model: Any) -> dict[str, Any]:
         "support_vectors": len(model.support_) if hasattr(model, "support_") else None,
         "solver": getattr(model, "solver_", None),
         "status": getattr(model, "status_", None),
-        "proofs": plain_proofs(found),
-        **plain_verdict(found),
+        **plain_proofs(found),
     }
     return facts if found else {**facts, "updates": getattr(model, "n_updates_", None), "epochs": model.n_iter_}
 
@@ -128,3 +130,32 @@ def perceptron_sentence(model: Any) -> str:
     else:
         end = str(witnesses[0]) if n_found else "It is not proved to separate its samples."
     return f"{model.n_updates_} updates in {model.n_iter_} epochs. {end}"
+
+
+def loo_tables(result: "LeaveOneOut") -> list[Any]:
+    """Two tables: the numbers, and how many labels each theorem settled; and which machines were meant."""
+    lower, upper = result.error_range
+    row = {
+        "samples": result.n,
+        "error": f"{lower:.2%} … {upper:.2%}" if lower < upper else f"{result.error:.2%}",
+        "retrained": f"{result.n_retrained / max(result.n, 1):.2%}",
+        "seconds": f"{result.seconds:.3g}",
+    }
+    if not isinstance(result.xi_alpha, tuple):
+        row |= {f"ξα {name}": f"≈ {getattr(result.xi_alpha, name):.2%}" for name in ("error", "recall", "precision")}
+    numbers = table("r" * len(row), [list(row.values())], list(row))
+    settled = table("rL", [(count, how) for how, count in result.counts().items()])
+    return [numbers, "", settled, "", result.meaning]
+
+
+def bounds_table(bounds: "Mapping[str, Bound]") -> list[Any]:
+    """One line for each bound: value, marks and formula; below, what the marks mean."""
+    rows = []
+    for name, bound in bounds.items():
+        value = f"{bound.value:,}" if isinstance(bound.value, int) else f"{float(bound):.3g}"
+        marks = [mark for mark, is_so in (("vacuous", bound.vacuous), ("plug-in", bound.plug_in)) if is_so]
+        style = "dim" if bound.vacuous else ""
+        rows.append((Text(name.replace("_", " "), style), Text(value, style), ", ".join(marks), bound.formula))
+    explained = [f"{mark}: {meaning}" for mark, meaning in MARKS.items() if any(mark in row[2] for row in rows)]
+    shown = table("lrlL", rows, ("bound", "value", "", "formula"))
+    return [shown, *(["", Padding("; ".join(explained), (0, 0, 0, 2))] if explained else [])]

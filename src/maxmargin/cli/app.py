@@ -1,4 +1,4 @@
-"""The typer application: a file a command."""
+"""The typer application."""
 
 import os
 import sys
@@ -6,9 +6,13 @@ from typing import Annotated
 
 import typer
 
-from maxmargin.cli.commands import bounds, certify, convert, demo, fit, info, loo, predict, report
+from maxmargin.cli.commands.demo import demo
+from maxmargin.cli.commands.fit import fit
+from maxmargin.cli.commands.info import info
+from maxmargin.cli.commands.predict import predict
+from maxmargin.cli.commands.questions import bounds, certify, convert, loo, report
 from maxmargin.cli.exit_codes import ending, fail, refused
-from maxmargin.cli.option_groups import flat
+from maxmargin.cli.options import flat
 
 app = typer.Typer(
     name="maxmargin",
@@ -39,17 +43,7 @@ def maxmargin(
     """
 
 
-for command in (
-    demo.demo,
-    fit.fit,
-    predict.predict,
-    certify.certify,
-    loo.loo,
-    bounds.bounds,
-    report.report,
-    convert.convert,
-    info.info,
-):
+for command in (demo, fit, predict, certify, loo, bounds, report, convert, info):
     app.command()(ending(flat(command)))
 
 

@@ -1,14 +1,20 @@
-"""Which estimator is trained, with which parameters: the options that `fit` and `loo` share."""
+"""Which estimator is trained, with which parameters: the options that `fit` and `loo` share, and how their texts are read."""
 
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, NamedTuple
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from maxmargin.cli.values import class_weights, trade_off, typed
+from maxmargin.cli.options import MODEL, STOP, option
 from maxmargin.errors import InvalidInputError
 
-MODEL, STOP = "Model", "When to stop"
+if TYPE_CHECKING:
+    from maxmargin.core import Regularization
+
 ESTIMATORS = {
     "svc": "SVC",
     "linear": "LinearSVC",
@@ -19,153 +25,175 @@ ESTIMATORS = {
 MANY_SAMPLES, MANY_FEATURES = 50_000, 5_000
 """Beyond these a linear machine is the default: kernel values would cost too much, or add nothing."""
 
-
-def _option(*names: str, help: str, metavar: str, panel: str = MODEL) -> Any:
-    return typer.Option(*names, help=help, metavar=metavar, rich_help_panel=panel, show_default=False)
+ESTIMATOR = f"{', '.join(ESTIMATORS)}. Default: svc, or linear for very many samples or features."
+TRADE_OFF = "The trade-off: 10, inf, mean:10, tikhonov:0.1, pegasos:1e-4, ridge:1."
+WORDS: dict[str, Any] = {"true": True, "false": False, "none": None, "null": None}
+FORMS = ("sum", "mean", "tikhonov", "pegasos", "ridge")
+KERNELS = "linear|poly|rbf|sigmoid|precomputed"
+WEIGHTS = "balanced|LABEL=NUMBER,…"
+SETTINGS = "Any other parameter of the estimator; may be repeated."
 
 
 @dataclass(frozen=True)
 class Learning:
-    """The options of an estimator; what was not said keeps the estimator's default."""
+    """The options of an estimator, by the names of its parameters; an option that is not given keeps the estimator's default."""
 
-    estimator: Annotated[
-        str,
-        _option(
-            "--estimator",
-            "-e",
-            metavar="NAME",
-            help=f"{', '.join(ESTIMATORS)}. Default: svc, or linear for very many samples or features.",
-        ),
-    ] = "auto"
-    C: Annotated[
-        str | None,
-        _option(
-            "-C", "--C", metavar="NUMBER", help="The trade-off: 10, inf, mean:10, tikhonov:0.1, pegasos:1e-4, ridge:1."
-        ),
-    ] = None
-    kernel: Annotated[
-        str | None, _option("--kernel", "-k", metavar="linear|poly|rbf|sigmoid|precomputed", help="The kernel.")
-    ] = None
-    gamma: Annotated[
-        str | None, _option("--gamma", "-g", metavar="NUMBER|scale|auto", help="γ of rbf, poly and sigmoid.")
-    ] = None
-    degree: Annotated[int | None, _option("--degree", "-d", metavar="NUMBER", help="Degree of poly.")] = None
-    coef0: Annotated[float | None, _option("--coef0", metavar="NUMBER", help="Constant term of poly and sigmoid.")] = (
-        None
-    )
-    loss: Annotated[str | None, _option("--loss", metavar="hinge|squared_hinge|ramp", help="The loss.")] = None
-    penalty: Annotated[
-        str | None, _option("--penalty", metavar="l2|l1", help="Penalty on the weights; linear only.")
-    ] = None
-    class_weight: Annotated[
-        str | None, _option("--class-weight", "-w", metavar="balanced|LABEL=NUMBER,…", help="Factors of C, by class.")
-    ] = None
-    no_intercept: Annotated[
-        bool, typer.Option("--no-intercept", help="A hyperplane through the origin.", rich_help_panel=MODEL)
-    ] = False
-    solver: Annotated[str | None, _option("--solver", metavar="NAME", help="auto, smo, dual_cd, interior_point, …")] = (
-        None
-    )
-    settings: Annotated[
-        list[str] | None,
-        _option("--set", "-s", metavar="NAME=VALUE", help="Any other parameter of the estimator; may be repeated."),
-    ] = None
-    jobs: Annotated[int | None, _option("--jobs", "-j", metavar="NUMBER", help="Number of threads.")] = None
-    tol: Annotated[
-        float | None, _option("--tol", metavar="NUMBER", help="The relative duality gap to prove.", panel=STOP)
-    ] = None
+    estimator: Annotated[str, option("--estimator -e", "NAME", ESTIMATOR, MODEL)] = "auto"
+    C: Annotated[str | None, option("-C --C", "NUMBER", TRADE_OFF, MODEL)] = None
+    kernel: Annotated[str | None, option("--kernel -k", KERNELS, "The kernel.", MODEL)] = None
+    gamma: Annotated[str | None, option("--gamma -g", "NUMBER|scale|auto", "γ of rbf, poly and sigmoid.", MODEL)] = None
+    degree: Annotated[int | None, option("--degree -d", "NUMBER", "Degree of poly.", MODEL)] = None
+    coef0: Annotated[float | None, option("--coef0", "NUMBER", "Constant term of poly and sigmoid.", MODEL)] = None
+    loss: Annotated[str | None, option("--loss", "hinge|squared_hinge|ramp", "The loss.", MODEL)] = None
+    penalty: Annotated[str | None, option("--penalty", "l2|l1", "Penalty on the weights; linear only.", MODEL)] = None
+    class_weight: Annotated[str | None, option("--class-weight -w", WEIGHTS, "Factors of C, by class.", MODEL)] = None
+    no_intercept: Annotated[bool, option("--no-intercept", None, "A hyperplane through the origin.", MODEL)] = False
+    solver: Annotated[str | None, option("--solver", "NAME", "auto, smo, dual_cd, interior_point, …", MODEL)] = None
+    settings: Annotated[list[str] | None, option("--set -s", "NAME=VALUE", SETTINGS, MODEL)] = None
+    n_jobs: Annotated[int | None, option("--jobs -j", "NUMBER", "Number of threads.", MODEL)] = None
+    tol: Annotated[float | None, option("--tol", "NUMBER", "The relative duality gap to prove.", STOP)] = None
 
 
 @dataclass(frozen=True)
 class Budgets:
     """The options that end a fit early; the best model so far is kept."""
 
-    max_iter: Annotated[
-        int | None, _option("--max-iter", metavar="NUMBER", help="Maximum number of solver rounds.", panel=STOP)
-    ] = None
-    max_seconds: Annotated[
-        float | None, _option("--max-seconds", metavar="NUMBER", help="Maximum number of seconds.", panel=STOP)
-    ] = None
+    max_iter: Annotated[int | None, option("--max-iter", "NUMBER", "Maximum number of solver rounds.", STOP)] = None
+    max_seconds: Annotated[float | None, option("--max-seconds", "NUMBER", "Maximum number of seconds.", STOP)] = None
 
 
-class Choice(NamedTuple):
-    """An estimator, unfitted, and why it was chosen where nobody said which."""
+def choose(learning: Learning, budgets: Budgets | None, X: Any, y: Any) -> tuple[Any, str]:
+    """The estimator that the options describe, unfitted; and the reason, if it was chosen by the data.
 
-    estimator: Any
-    reason: str
-
-
-def choose(learning: Learning, budgets: Budgets | None, X: Any, y: Any) -> Choice:
-    """The estimator that the options describe, for these data; what it cannot use is refused."""
+    Parameters that it does not have are refused.
+    """
     import maxmargin
+    from maxmargin.io._model.parameters import check_parameter
 
-    asked = _asked(learning, budgets, y)
     name, reason = learning.estimator, ""
     if name not in ("auto", *ESTIMATORS):
         raise typer.BadParameter(f"--estimator must be one of {', '.join(('auto', *ESTIMATORS))}, got {name!r}.")
-    if name == "auto":
-        name, reason = _by_data(X, set(asked))
-    kind = getattr(maxmargin, ESTIMATORS[name])
-    _check(kind, asked)
-    return Choice(kind(**asked), reason)
+    try:
+        given = _given(learning, budgets, y)
+        if name == "auto":
+            name, reason = _by_data(X, set(given))
+        kind = getattr(maxmargin, ESTIMATORS[name])
+        known = sorted(kind().get_params(deep=False))
+        for parameter, value in given.items():
+            if parameter not in known:
+                raise InvalidInputError(f"{kind.__name__} has no parameter {parameter}; it has {', '.join(known)}.")
+            check_parameter(parameter, value)
+    except InvalidInputError as error:
+        raise typer.BadParameter(str(error)) from error
+    return kind(**given), reason
 
 
-def _asked(learning: Learning, budgets: Budgets | None, y: Any) -> dict[str, Any]:
-    """Every parameter that was said, by the estimators' names for them."""
+def _given(learning: Learning, budgets: Budgets | None, y: Any) -> dict[str, Any]:
+    """Every parameter that was given, by the estimators' names for them."""
     import numpy as np
 
-    said = {
-        one.name: getattr(learning, one.name) for one in fields(learning)[1:] if one.name not in ("settings", "jobs")
-    }
-    said |= {} if budgets is None else {one.name: getattr(budgets, one.name) for one in fields(budgets)}
-    asked = {name: value for name, value in said.items() if value is not None and name != "no_intercept"}
-    if learning.no_intercept:
-        asked["fit_intercept"] = False
-    if learning.jobs is not None:
-        asked["n_jobs"] = learning.jobs
-    for pair in learning.settings or ():
+    options = asdict(learning) | ({} if budgets is None else asdict(budgets))
+    settings = options.pop("settings") or ()
+    options["fit_intercept"] = False if options.pop("no_intercept") else None
+    given = {name: value for name, value in options.items() if value is not None and name != "estimator"}
+    for pair in settings:
         name, equals, value = pair.partition("=")
         name = name.strip().replace("-", "_")
         if not equals:
             raise typer.BadParameter(f"--set must be NAME=VALUE, got {pair!r}.")
-        if name in asked:
+        if name in given:
             raise typer.BadParameter(f"{name} was given twice.")
         if budgets is None and name in {one.name for one in fields(Budgets)}:
             raise typer.BadParameter(
                 f"{name} is not available: leave-one-out needs exact solutions, so no budget may end a fit early."
             )
-        asked[name] = value.strip() if name in ("C", "class_weight") else typed(value.strip())
-    if "C" in asked:
-        asked["C"] = trade_off(asked["C"])
-    if "gamma" in asked and isinstance(asked["gamma"], str):
-        asked["gamma"] = typed(asked["gamma"])
-    if "class_weight" in asked:
-        asked["class_weight"] = class_weights(asked["class_weight"], np.unique(y).tolist())
-    return asked
+        given[name] = value.strip()
+    read: dict[str, Any] = {"C": trade_off, "class_weight": partial(class_weights, classes=np.unique(y).tolist())}
+    return {name: read.get(name, typed)(value) if isinstance(value, str) else value for name, value in given.items()}
 
 
-def _by_data(X: Any, asked: set[str]) -> tuple[str, str]:
+def _by_data(X: Any, given: set[str]) -> tuple[str, str]:
     """An estimator for data of this shape, and the reason."""
     n, d = X.shape
-    if "penalty" in asked:
+    if "penalty" in given:
         return "linear", "LinearSVC was chosen, because a penalty was given."
-    if asked & {"kernel", "gamma", "degree", "coef0"}:
-        return "svc", ""
-    if n > MANY_SAMPLES or d > MANY_FEATURES:
+    if (n > MANY_SAMPLES or d > MANY_FEATURES) and not given & {"kernel", "gamma", "degree", "coef0"}:
         size = f"{n} samples" if n > MANY_SAMPLES else f"{d} features"
         return "linear", f"LinearSVC was chosen, because there are {size}. Use --estimator svc for a kernel."
     return "svc", ""
 
 
-def _check(kind: type[Any], asked: dict[str, Any]) -> None:
-    """Refuse parameters that the estimator lacks, and values that no estimator takes."""
-    from maxmargin.io._model.parameters import check_parameter
+def typed(text: str) -> Any:
+    """A number, true, false or none where it is one, else the text.
 
-    known = set(kind().get_params(deep=False))
-    for name, value in asked.items():
-        if name not in known:
-            raise typer.BadParameter(f"{kind.__name__} has no parameter {name}; it has {', '.join(sorted(known))}.")
-        try:
-            check_parameter(name, value)
-        except InvalidInputError as error:
-            raise typer.BadParameter(str(error)) from error
+    Examples
+    --------
+    >>> [typed(text) for text in ("3", "1e-4", "inf", "true", "none", "rbf")]
+    [3, 0.0001, inf, True, None, 'rbf']
+    """
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    if re.fullmatch(r"[+-]?[0-9]+", text):
+        return int(text)
+    number = real(text)
+    return text if "_" in text or math.isnan(number) else number
+
+
+def real(text: str) -> float:
+    """A float, NaN where it is none; a number beyond float64 is refused, where `float` would make it infinite.
+
+    Examples
+    --------
+    >>> real("1e-4"), real("inf"), real("rbf")
+    (0.0001, inf, nan)
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return math.nan
+    if math.isinf(number) and "inf" not in text.lower():
+        raise typer.BadParameter(f"{text} is out of range: the largest float64 number is 1.8e308.")
+    return number
+
+
+def trade_off(text: str) -> "float | Regularization":
+    """C as a number, or ``form:number`` in one of the spellings of `Regularization`.
+
+    Examples
+    --------
+    >>> trade_off("10"), trade_off("inf"), trade_off("pegasos:1e-4")
+    (10.0, inf, Regularization.pegasos(0.0001))
+    """
+    from maxmargin.core import Regularization
+
+    form, colon, number = text.rpartition(":")
+    value = real(number)
+    if math.isnan(value) or (colon and form not in FORMS):
+        raise typer.BadParameter(
+            f"C must be a number, or a spelling and a number ({', '.join(f'{f}:1' for f in FORMS)}), got {text!r}."
+        )
+    found = Regularization(form if colon else "sum", value)  # type: ignore[arg-type]
+    return found if colon else value
+
+
+def class_weights(text: str, classes: Sequence[Any]) -> Any:
+    """Balanced, none, or ``label=weight,label=weight`` for labels of the data.
+
+    Examples
+    --------
+    >>> class_weights("spam=2,7=0.5", [7, 8, "spam"])
+    {'spam': 2.0, 7: 0.5}
+    """
+    if text.lower() in ("balanced", "none"):
+        return None if text.lower() == "none" else "balanced"
+    known = {str(label): label for label in classes}
+    weights = {}
+    for pair in text.split(","):
+        label, _, number = pair.rpartition("=")
+        label, weight = label.strip(), real(number)
+        if not label or not 0 < weight < math.inf:
+            raise typer.BadParameter(f"class_weight must be balanced or label=weight,label=weight, got {pair!r}.")
+        if label not in known:
+            raise typer.BadParameter(f"class_weight names {label!r}; the labels are {', '.join(list(known)[:10])}.")
+        weights[known[label]] = weight
+    return weights

@@ -5,14 +5,13 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 import typer
 
-from maxmargin.errors import InvalidInputError, MaxMarginError
+from maxmargin.errors import MaxMarginError
 
 DONE, BAD_INPUT, WRONG_USAGE, NOT_REACHED, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
 
@@ -37,29 +36,34 @@ def fail(sentence: str, code: int, command: str | None) -> int:
 
 
 def ending(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn errors of ours into one line and an exit code, warnings into lines; mistakes of the program are not hidden."""
+    """Turn an error of ours into one line and an exit code, and warnings into lines. Other errors keep their traceback.
+
+    A ValueError counts as an error of the data: scikit-learn raises it for data that cannot be used.
+    """
 
     @wraps(command)
     def call(*args: Any, **kwargs: Any) -> None:
         name = command.__name__ if kwargs.get("json") else None
         if kwargs.get("quiet"):
-            os.environ.setdefault("MAXMARGIN_QUIET", "1")  # nor a word about compiling
+            os.environ.setdefault("MAXMARGIN_QUIET", "1")  # no message about compiling either
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=NAMES_WERE_COMPARED)
-            warnings.showwarning = _show
+            warnings.showwarning = lambda message, *_, **__: tell(str(message))
             try:
                 command(*args, **kwargs)
                 sys.stdout.flush()
+                return
             except MaxMarginError as error:
-                raise typer.Exit(fail(str(error), BAD_INPUT, name)) from error
+                code = fail(str(error), BAD_INPUT, name)
+            except ValueError as error:
+                code = fail(str(error).partition("\n")[0], BAD_INPUT, name)
             except MemoryError as error:
-                sentence = f"Out of memory: {error}." if str(error) else "Out of memory."
-                raise typer.Exit(fail(sentence, BAD_INPUT, name)) from error
+                code = fail(f"Out of memory: {error}." if str(error) else "Out of memory.", BAD_INPUT, name)
             except KeyboardInterrupt as error:
-                sentence = str(error) or "Interrupted; nothing was written."
-                raise typer.Exit(fail(sentence, INTERRUPTED, name)) from error
+                code = fail(str(error) or "Interrupted; nothing was written.", INTERRUPTED, name)
             except OSError as error:
-                raise typer.Exit(refused(error, name)) from error
+                code = refused(error, name)
+        raise typer.Exit(code)
 
     return call
 
@@ -69,27 +73,7 @@ def refused(error: OSError, command: str | None = None) -> int:
     code = CLOSED_PIPE
     if not isinstance(error, BrokenPipeError):
         code = fail(f"The operating system reported an error: {error.strerror or error}.", BAD_INPUT, command)
-    _leave_stdout()
-    return code
-
-
-@contextmanager
-def refusing_bad_data() -> Iterator[None]:
-    """What scikit-learn says of data that cannot be used (a ValueError) is bad input, too."""
-    try:
-        yield
-    except MaxMarginError:
-        raise
-    except ValueError as error:
-        raise InvalidInputError(str(error).partition("\n")[0]) from error
-
-
-def _show(message: Warning | str, *args: Any, **kwargs: Any) -> None:
-    tell(str(message))
-
-
-def _leave_stdout() -> None:
-    """Nobody takes what is written to stdout: what is left in its buffer must not raise again when Python ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    nowhere = os.open(os.devnull, os.O_WRONLY)  # what is left in the buffer must not raise again when Python ends
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+    return code

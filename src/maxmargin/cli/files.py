@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from maxmargin.cli.options import DATA, option
 from maxmargin.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from maxmargin.io import Data
-
-PANEL = "Data"
 
 DataFile = Annotated[
     str, typer.Argument(metavar="DATA", help="svmlight, CSV, Parquet or npz; - is standard input.", show_default=False)
@@ -21,77 +20,39 @@ DataFile = Annotated[
 ModelFile = Annotated[
     str, typer.Argument(metavar="MODEL", help="A model file: ours, LIBSVM's or SVM-light's.", show_default=False)
 ]
+TARGET = (
+    "Column of the labels, by name or number (0 is the first, −1 the last); for npz the name of the array. "
+    "Default: the last column, or y."
+)
+FORMAT = "The format. auto: by the suffix, or else by the content."
+HEADER = "Whether the first line of a CSV file names the columns. Default: detected."
 
 
 @dataclass(frozen=True)
 class Source:
     """The options of how data are read."""
 
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            "-t",
-            metavar="COLUMN",
-            help="Column of the labels, by name or number (0 is the first, −1 the last); for npz the name of the array. "
-            "Default: the last column, or y.",
-            rich_help_panel=PANEL,
-        ),
-    ] = None
-    format: Annotated[
-        str,
-        typer.Option(
-            "--format",
-            metavar="auto|svmlight|csv|parquet|npz",
-            help="The format. auto: by the suffix, or else by the content.",
-            rich_help_panel=PANEL,
-            show_default=False,
-        ),
-    ] = "auto"
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="Whether the first line of a CSV file names the columns. Default: detected.",
-            rich_help_panel=PANEL,
-            show_default=False,
-        ),
-    ] = None
+    target: Annotated[str | None, option("--target -t", "COLUMN", TARGET, DATA)] = None
+    format: Annotated[str, option("--format", "auto|svmlight|csv|parquet|npz", FORMAT, DATA)] = "auto"
+    header: Annotated[bool | None, option("--header/--no-header", None, HEADER, DATA)] = None
 
     def labelled(self, path: str, model: Any = None) -> "Data":
         """Samples and labels: to train on, or, with a model, those that it was trained on."""
-        data = self.for_model(path, model) if model is not None else self._read(path)
+        data = self.read(path, model)
         if data.y is None:
             raise InvalidInputError(f"{path}: no labels were found. Use --target to say where they are.")
         return data
 
-    def for_model(self, path: str, model: Any) -> "Data":
-        """Samples with the features of a model, and labels if there are any."""
-        names = getattr(model, "feature_names_in_", None)
-        return self._read(
-            path,
-            n_features=int(model.n_features_in_),
-            feature_names=None if names is None else [str(name) for name in names],
-        )
-
-    def _read(self, path: str, **wanted: Any) -> "Data":
+    def read(self, path: str, model: Any = None) -> "Data":
+        """Samples, with the features of a model if one is given, and labels if there are any."""
         from maxmargin.io import read_data
 
+        wanted: dict[str, Any] = {}
+        if model is not None:
+            names = getattr(model, "feature_names_in_", None)
+            wanted["n_features"] = int(model.n_features_in_)
+            wanted["feature_names"] = None if names is None else [str(name) for name in names]
         return read_data(path, target=self.target, header=self.header, format=self.format, **wanted)
-
-
-def trained_model(path: str) -> Any:
-    """A model that knows its certificate: what can be asked about its training data."""
-    from maxmargin.errors import NotSupportedError
-    from maxmargin.io import load
-
-    model = load(path)
-    if not hasattr(model, "certificate_"):
-        raise NotSupportedError(
-            f"{path}: this {type(model).__name__} carries no certificate. Perceptrons and models trained on streams have "
-            "none, and the formats of LIBSVM and SVM-light cannot store it. Use a model saved by `maxmargin fit`."
-        )
-    return model
 
 
 def check_places(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
@@ -106,9 +67,9 @@ def check_places(inputs: Iterable[str | None], outputs: Iterable[str | None]) ->
     """
     taken = {os.path.realpath(name) for name in inputs if name not in (None, "-")}
     for name in outputs:
-        if name in (None, "-"):
+        if name is None or name == "-":
             continue
-        place = Path(os.path.realpath(str(name)))
+        place = Path(os.path.realpath(name))
         if str(place) in taken:
             raise InvalidInputError(f"{name!r} is used for two files. Choose another place for the output.")
         taken.add(str(place))
@@ -127,3 +88,14 @@ def write_lines(place: str, lines: Iterable[str]) -> None:
     with replacing(place) as file:
         for line in lines:
             file.write(f"{line}\n".encode())
+
+
+def written(label: Any) -> str:
+    """A label as it stands in files: whole numbers without a fraction.
+
+    Examples
+    --------
+    >>> written("bird"), written(1), written(1.0), written(1.5)
+    ('bird', '1', '1', '1.5')
+    """
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

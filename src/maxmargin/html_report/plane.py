@@ -1,7 +1,6 @@
-"""The picture of the boundary: in the plane of two features, or in a plane of the feature space, which is then said."""
+"""The picture of the boundary: in the plane of two features, or projected onto a plane of the feature space."""
 
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,15 @@ from contourpy import contour_generator
 
 from maxmargin.estimators.per_sample import Anatomy, strongest
 from maxmargin.html_report.subject import Subject
-from maxmargin.html_report.svg import N_MARKS, SHAPES, Chart, Figure
-from maxmargin.html_report.words import number
+from maxmargin.html_report.svg import SHAPES, Chart
 from maxmargin.typing import Floats, Indices
 
 MOST_SHOWN = 1000
 """Samples in a picture; of more, evenly chosen ones."""
 
 GRID = 140
+"""Points of the grid along each axis."""
+
 TINY = 1e-30
 MOST_IN_PAIRS = 20
 """Classes, each pair of which has its decision computed at all points of the grid."""
@@ -27,25 +27,14 @@ SMALLEST, LARGEST = 3.2, 6.8
 """Radii of the marks: α = 0, and the largest α."""
 
 
-@dataclass(frozen=True, eq=False)
-class Scatter:
-    """Samples in a plane: their row numbers, their places, and what the two axes are."""
-
-    rows: Indices
-    places: Floats
-    x_label: str
-    y_label: str
-
-
-def boundary_figure(subject: Subject) -> Figure:
-    """The one picture of the boundary that the model allows."""
-    shown = evenly(subject.n, MOST_SHOWN)
+def boundary(subject: Subject) -> dict[str, Any]:
+    """The one picture of the boundary that the model allows, and what its caption needs to say which it is."""
     part = subject.parts[0]
     if subject.X.shape[1] == 2 and not subject.is_precomputed:
-        return _of_two_features(subject, shown)
-    if subject.is_binary and part.problem is not None and part.norm > 0:
-        return _of_feature_space(subject, part)
-    return _of_components(subject, shown)
+        return _over_two_features(subject)
+    if subject.is_binary and part.norm > 0:
+        return _along_w(subject, part)
+    return _over_components(subject)
 
 
 def evenly(n: int, most: int) -> Indices:
@@ -53,35 +42,30 @@ def evenly(n: int, most: int) -> Indices:
     return np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.intp)
 
 
-def _of_two_features(subject: Subject, shown: Indices) -> Figure:
+def _over_two_features(subject: Subject) -> dict[str, Any]:
+    rows = evenly(subject.n, MOST_SHOWN)
     X = subject.X.toarray() if sp.issparse(subject.X) else subject.X
-    names = subject.feature_name(0), subject.feature_name(1)
-    scatter = Scatter(shown, np.asarray(X[shown], dtype=np.float64), *names)
-    chart = _chart(scatter, "Decision boundary", "Samples, the boundary and its margin over the two features.")
+    places = np.asarray(X[rows], dtype=np.float64)
+    chart = _chart("Decision boundary", places, subject.feature_name(0), subject.feature_name(1))
     xs, ys = np.linspace(*chart.x_range, GRID), np.linspace(*chart.y_range, GRID)
-    grid = np.column_stack([a.ravel() for a in np.meshgrid(xs, ys)]).astype(subject.X.dtype)
-    estimator = subject.estimator
-    columns = getattr(subject.given, "columns", None)
-    if columns is not None:
-        grid = type(subject.given)({name: grid[:, k] for k, name in enumerate(columns)})
+    grid: Any = np.column_stack([a.ravel() for a in np.meshgrid(xs, ys)]).astype(subject.X.dtype)
+    if hasattr(subject.given, "columns"):  # the model was trained with names
+        grid = type(subject.given)({name: grid[:, k] for k, name in enumerate(subject.given.columns)})
     if subject.is_binary:
-        F = np.asarray(estimator.decision_function(grid), dtype=np.float64).reshape(GRID, GRID)
-        contours = contour_generator(xs, ys, F)
-        words = "The line is F = 0."
-        if not hasattr(estimator, "n_updates_"):  # a perceptron has no margin to show
+        F = np.asarray(subject.estimator.decision_function(grid), dtype=np.float64)
+        contours = contour_generator(xs, ys, F.reshape(GRID, GRID))
+        if subject.has_margin:
             chart.areas(contours.filled(-1.0, 1.0), "band")
-            for level in (-1.0, 1.0):
-                chart.curves(contours.lines(level), "edge")
-            words = "The thick line is F = 0, the shaded band between the thin ones the margin, −1 ≤ F ≤ 1."
+            chart.curves([*contours.lines(-1.0), *contours.lines(1.0)], "edge")
         chart.curves(contours.lines(0.0), "zero")
     else:
-        winner, ahead = np.searchsorted(estimator.classes_, estimator.predict(grid)), lead(estimator, grid)
-        for k in range(len(subject.classes)):
+        classes = subject.estimator.classes_
+        winner, ahead = np.searchsorted(classes, subject.estimator.predict(grid)), lead(subject.estimator, grid)
+        for k in range(len(classes)):
             contours = contour_generator(xs, ys, np.where(winner == k, ahead, -ahead).reshape(GRID, GRID))
-            chart.areas(contours.filled(0.0, 2.0 * ahead.max()), f"region k{k % N_MARKS}")
+            chart.areas(contours.filled(0.0, 2.0 * ahead.max()), f"region k{k % len(SHAPES)}")
             chart.curves(contours.lines(0.0), "edge")
-        words = "The shades are the regions in which each class is predicted."
-    return _finish(subject, chart, scatter, words)
+    return {"chart": _with_samples(chart, subject, rows, places), "kind": "features", "n_shown": len(rows)}
 
 
 def lead(estimator: Any, grid: Any) -> Floats:
@@ -99,7 +83,7 @@ def lead(estimator: Any, grid: Any) -> Floats:
     return np.asarray(np.maximum(np.abs(in_pairs.decision_function(grid)).min(axis=1), TINY))
 
 
-def _of_feature_space(subject: Subject, part: Anatomy) -> Figure:
+def _along_w(subject: Subject, part: Anatomy) -> dict[str, Any]:
     """An orthogonal projection of the feature space: along w exactly, and across it where the samples spread most.
 
     With K of the shown samples and f = ⟨w, φ⟩, the part orthogonal to w has the Gram matrix K − ffᵀ/‖w‖²; its first principal
@@ -109,48 +93,24 @@ def _of_feature_space(subject: Subject, part: Anatomy) -> Figure:
     assert part.candidate is not None
     own = part.present[evenly(len(part.present), MOST_SHOWN)]
     f = part.F[own] - part.candidate.b
-    G = part.problem.gram(own, own) - np.outer(f, f) / part.norm**2
-    across = _leading(G, 1)[:, 0]
-    scatter = Scatter(
-        part.rows[own],
-        np.column_stack([part.F[own] / part.norm, across]),
-        "distance to the boundary, F/‖w‖",
-        "first component orthogonal to w",
-    )
-    chart = _chart(
-        scatter, "Decision boundary", "Samples by their distance to the boundary and one orthogonal component."
-    )
-    half, low, high = 1.0 / part.norm, *chart.y_range
-    left, right = max(-half, chart.x_range[0]), min(half, chart.x_range[1])
-    if left < right:
-        chart.boxes([(left, low, right, high)], "band")
+    across = _leading(part.problem.gram(own, own) - np.outer(f, f) / part.norm**2, 1)[:, 0]
+    places = np.column_stack([part.F[own] / part.norm, across])
+    chart = _chart("Decision boundary", places, "distance to the boundary, F/‖w‖", "first component orthogonal to w")
+    half = 1.0 / part.norm
+    left, right = np.clip((-half, half), *chart.x_range)
+    chart.boxes([(left, chart.y_range[0], right, chart.y_range[1])], "band")
     for x, class_ in ((-half, "edge"), (half, "edge"), (0.0, "zero")):
-        if chart.x_range[0] <= x <= chart.x_range[1]:
-            chart.vertical(x, class_)
-    space = "the space of the features" if part.problem.is_linear else "the kernel's feature space"
-    words = (
-        f"A projection of {space} onto a plane: horizontally the signed distance to the boundary (thick), with the "
-        f"margin ±1/‖w‖ = ±{number(half)} (shaded); vertically the first principal component of what is orthogonal to w."
-    )
-    return _finish(subject, chart, scatter, words)
+        chart.vertical(x, class_)
+    chart = _with_samples(chart, subject, part.rows[own], places)
+    return {"chart": chart, "kind": "along w", "n_shown": len(own), "half": half, "is_linear": part.problem.is_linear}
 
 
-def _of_components(subject: Subject, shown: Indices) -> Figure:
-    rows = subject.X[shown]
-    if subject.is_precomputed:
-        gram = np.asarray(subject.X[np.ix_(shown, shown)], dtype=np.float64)
-        space = "the kernel's feature space"
-    else:
-        product = rows @ rows.T
-        gram = np.asarray(product.toarray() if sp.issparse(product) else product, dtype=np.float64)
-        space = "the features"
-    scatter = Scatter(shown, _leading(gram, 2), "first principal component", "second principal component")
-    chart = _chart(scatter, "Samples", "Samples over their first two principal components.")
-    words = (
-        f"A projection of {space} onto the first two principal components of the samples that are shown. The boundary "
-        "does not project to a line, so that none is drawn."
-    )
-    return _finish(subject, chart, scatter, words)
+def _over_components(subject: Subject) -> dict[str, Any]:
+    rows = evenly(subject.n, MOST_SHOWN)
+    gram = subject.X[np.ix_(rows, rows)] if subject.is_precomputed else subject.X[rows] @ subject.X[rows].T
+    places = _leading(np.asarray(gram.toarray() if sp.issparse(gram) else gram, dtype=np.float64), 2)
+    chart = _chart("Samples", places, "first principal component", "second principal component")
+    return {"chart": _with_samples(chart, subject, rows, places), "kind": "components", "n_shown": len(rows)}
 
 
 def _leading(gram: Floats, count: int) -> Floats:
@@ -160,47 +120,35 @@ def _leading(gram: Floats, count: int) -> Floats:
     m = len(gram)
     values, vectors = la.eigh(centred, subset_by_index=[max(m - count, 0), m - 1])
     places = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, ::-1]
-    signs = np.sign(places[np.abs(places).argmax(axis=0), np.arange(places.shape[1])])
-    places = places * np.where(signs == 0, 1.0, signs)
-    return np.pad(places, ((0, 0), (0, count - places.shape[1])))
+    is_negative = places[np.abs(places).argmax(axis=0), np.arange(places.shape[1])] < 0
+    return np.pad(np.where(is_negative, -places, places), ((0, 0), (0, count - places.shape[1])))
 
 
-def _chart(scatter: Scatter, title: str, description: str) -> Chart:
-    low, high = scatter.places.min(axis=0), scatter.places.max(axis=0)
+def _chart(title: str, places: Floats, x_label: str, y_label: str) -> Chart:
+    """A chart around some places; an axis on which nothing differs is 2.2 long."""
+    low, high = places.min(axis=0), places.max(axis=0)
     span = np.where(high - low > 1e-12 * np.maximum(np.abs(high), 1.0), high - low, 2.0)
-    middle = 0.5 * (low + high)
-    low, high = middle - 0.55 * span, middle + 0.55 * span
-    return Chart(title, description, scatter.x_label, scatter.y_label, (low[0], high[0]), (low[1], high[1]), height=400)
+    (left, right), (bottom, top) = (0.5 * (low + high) + 0.55 * np.outer((-1, 1), span)).T.tolist()
+    return Chart(title, x_label, y_label, (left, right), (bottom, top), height=440)
 
 
-def _finish(subject: Subject, chart: Chart, scatter: Scatter, words: str) -> Figure:
-    """Put the samples on top: class by shape and colour, support vectors filled, larger α larger, crosses for errors."""
-    alpha, _ = strongest(subject.parts, subject.n)
-    sizes = np.full(subject.n, SMALLEST)
-    if alpha is not None:
-        sizes = SMALLEST + (LARGEST - SMALLEST) * np.sqrt(alpha / max(float(alpha.max()), 1e-300))
-    rows, entries = scatter.rows, []
-    x, y = scatter.places[:, 0], scatter.places[:, 1]
+def _with_samples(chart: Chart, subject: Subject, rows: Indices, places: Floats) -> Chart:
+    """The samples on top: class by shape and colour, support vectors filled, larger α larger, crosses for errors."""
+    x, y = places.T
+    known, _ = strongest(subject.parts, subject.n)
+    alpha = np.zeros(len(rows)) if known is None else known[rows]
+    largest = 0.0 if known is None else float(known.max())
+    sizes = SMALLEST + (LARGEST - SMALLEST) * np.sqrt(alpha / max(largest, 1e-300))
     for k, name in enumerate(subject.classes):
-        shape, colour = SHAPES[k % N_MARKS], f"k{k % N_MARKS}"
-        own = subject.labels[rows] == k
-        for is_support in (False, True):
-            has = np.zeros(len(rows), dtype=bool) if alpha is None else alpha[rows] > 0
-            mine = np.flatnonzero(own & (has == is_support))
-            mine = mine[np.argsort(-sizes[rows[mine]], kind="stable")]
-            class_ = f"mark {colour}{' full' if is_support else ''}"
-            chart.marks(x[mine], y[mine], shape, class_, sizes[rows[mine]])
-        entries.append((shape, f"mark {colour}", f"class {name}"))
-    if alpha is not None:
-        entries.append(("circle", "mark k0 full", "filled: support vector, larger with α" if subject.has_certificate
-                        else "filled: a mistake was made here"))  # fmt: skip
+        shape, class_ = SHAPES[k % len(SHAPES)], f"mark k{k % len(SHAPES)}"
+        for look, is_mine in ((class_, alpha == 0), (f"{class_} full", alpha > 0)):
+            mine = np.flatnonzero(is_mine & (subject.labels[rows] == k))
+            mine = mine[np.argsort(-sizes[mine], kind="stable")]  # small marks stay on top
+            chart.marks(x[mine], y[mine], shape, look, sizes[mine])
+        chart.legend.append((shape, class_, f"class {name}"))
+    if known is not None:
+        meaning = "support vector, larger with α" if subject.has_certificate else "a mistake was made here"
+        chart.legend.append(("circle", "mark k0 full", f"filled: {meaning}"))
     wrong = np.flatnonzero(subject.is_wrong[rows])
-    chart.marks(x[wrong], y[wrong], "cross", "cross", 4.0)
-    if len(wrong):
-        entries.append(("cross", "cross", "training error"))
-    fewer = (
-        f" {number(len(rows))} of {number(subject.n)} samples are shown, evenly chosen."
-        if len(rows) < subject.n
-        else ""
-    )
-    return Figure(chart, entries, words + fewer)
+    chart.marks(x[wrong], y[wrong], "cross", "cross", 4.0, "training error" if len(wrong) else "")
+    return chart

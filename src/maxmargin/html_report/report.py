@@ -1,13 +1,21 @@
-"""`report`: one page about one model."""
+"""`report`: one page about one model. Its templates escape whatever is filled in, and nothing else here makes markup."""
 
 import os
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
 from maxmargin.estimators import LeaveOneOut
-from maxmargin.html_report.page import page
+from maxmargin.html_report.sections import SECTIONS
 from maxmargin.html_report.subject import Subject
+from maxmargin.html_report.words import above, number, percent
 from maxmargin.io._atomic import replacing
+
+TEMPLATES = Environment(
+    loader=PackageLoader("maxmargin.html_report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+)
+TEMPLATES.filters.update(above=above, number=number, percent=percent)
 
 
 def report(
@@ -61,9 +69,20 @@ def report(
     >>> html.startswith("<!DOCTYPE html>"), "is proved to be within a relative" in html
     (True, True)
     """
-    html = page(Subject.of(estimator, X, y, sample_weight, feature_names, leave_one_out), title)
+    html = _page(Subject.of(estimator, X, y, sample_weight, feature_names, leave_one_out), title)
     if path is None:
         return html
     with replacing(path) as file:
         file.write(html.encode())
     return Path(path)
+
+
+def _page(subject: Subject, title: str | None) -> str:
+    """The whole document: the sections in their order."""
+    about = {"subject": subject, "name": type(subject.estimator).__name__}
+    sections = {
+        gather.__name__: TEMPLATES.get_template(f"{gather.__name__}.html.j2").render(facts, **about)
+        for gather in SECTIONS
+        if (facts := gather(subject)) is not None
+    }
+    return TEMPLATES.get_template("page.html.j2").render(title=title, sections=sections, **about)

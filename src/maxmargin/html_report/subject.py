@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils import check_array
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import LeaveOneOut
 from maxmargin.estimators.per_sample import Anatomy, anatomies
-from maxmargin.kernels import Kernel, Linear, Precomputed
+from maxmargin.kernels import Precomputed
 from maxmargin.typing import Flags, Floats, Indices, Matrix
 
 
@@ -23,11 +24,11 @@ class Subject:
     X: Matrix
     given: Any
     labels: Indices
+    predicted: Indices
     sample_weight: Floats | None
     parts: list[Anatomy]
     feature_names: list[str] | None
-    is_wrong: Flags
-    leave_one_out: LeaveOneOut | None = None
+    leave_one_out: LeaveOneOut | None
 
     @classmethod
     def of(
@@ -36,24 +37,23 @@ class Subject:
         """Gather everything; the cost is that of predicting the training set twice."""
         parts = anatomies(estimator, X, y, sample_weight)
         rows = check_array(X, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True)
-        y = np.asarray(y)
         names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
         if names is not None and len(names) != rows.shape[1]:
             raise InvalidInputError(f"{rows.shape[1]} feature names are needed, got {len(names)}.")
-        if leave_one_out is not None and len(leave_one_out.predictions) != len(y):
+        if leave_one_out is not None and len(leave_one_out.predictions) != rows.shape[0]:
             raise InvalidInputError(
-                f"leave_one_out must be a result of these {len(y)} samples, got one of "
+                f"leave_one_out must be a result of these {rows.shape[0]} samples, got one of "
                 f"{len(leave_one_out.predictions)} samples."
             )
         return cls(
             estimator=estimator,
             X=rows,
             given=X,
-            labels=np.searchsorted(estimator.classes_, y),
+            labels=np.searchsorted(estimator.classes_, np.asarray(y)),
+            predicted=np.searchsorted(estimator.classes_, estimator.predict(X)),
             sample_weight=None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64),
             parts=parts,
             feature_names=None if names is None else [str(name) for name in names],
-            is_wrong=np.asarray(estimator.predict(X) != y),
             leave_one_out=leave_one_out,
         )
 
@@ -63,6 +63,11 @@ class Subject:
         return int(self.X.shape[0])
 
     @property
+    def is_wrong(self) -> Flags:
+        """Which samples are training errors."""
+        return np.asarray(self.predicted != self.labels)
+
+    @cached_property
     def classes(self) -> list[str]:
         """The names of the classes."""
         return [str(name) for name in np.asarray(self.estimator.classes_).tolist()]
@@ -73,15 +78,9 @@ class Subject:
         return len(self.parts) == 1
 
     @property
-    def kernel(self) -> Kernel:
-        """The resolved kernel."""
-        kernel = getattr(self.estimator, "kernel_", None)
-        return kernel if isinstance(kernel, Kernel) else Linear()
-
-    @property
     def is_precomputed(self) -> bool:
         """Whether X is a Gram matrix, which has no features."""
-        return isinstance(self.kernel, Precomputed)
+        return isinstance(getattr(self.estimator, "kernel_", None), Precomputed)
 
     @property
     def has_certificate(self) -> bool:
@@ -89,10 +88,14 @@ class Subject:
         return all(part.certificate is not None for part in self.parts)
 
     @property
+    def has_margin(self) -> bool:
+        """Whether F = ±1 means something: a perceptron has no margin."""
+        return not hasattr(self.estimator, "n_updates_")
+
+    @cached_property
     def worst_first(self) -> list[Anatomy]:
         """The problems, the one with the largest gap first."""
-        gaps = [part.certificate.relative_gap if part.certificate is not None else 0.0 for part in self.parts]
-        return [self.parts[k] for k in np.argsort(-np.array(gaps), kind="stable")]
+        return sorted(self.parts, key=lambda part: -part.certificate.relative_gap if part.certificate else 0.0)
 
     def feature_name(self, j: int) -> str:
         """What a feature is called."""

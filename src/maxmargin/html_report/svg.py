@@ -1,4 +1,4 @@
-"""Charts as data: two axes, and outlines of marks, lines and bars. The templates write them; the style sheet has the colours."""
+"""A chart as data: two axes, and outlines of lines, bars and marks. The templates write it; the style sheet has the colours."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,51 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.html_report.words import number
+from maxmargin.typing import Floats
 
-WIDTH, HEIGHT = 560, 360
-LEFT, RIGHT, TOP, BOTTOM = 76, 12, 12, 50
-N_MARKS = 8
-"""Marks and colours k0 … k7 of the classes; from the ninth class on they repeat."""
+WIDTH, RIGHT, TOP, BOTTOM = 720, 12, 12, 50
+SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "star", "bar")
+"""Marks of the classes, drawn in the colours k0 … k7; from the ninth class on they repeat."""
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "star", "bar")
-
-
-@dataclass(frozen=True)
-class Scale:
-    """From data to the length of an axis."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-    is_log: bool = False
-
-    def __call__(self, values: Any) -> Any:
-        """Where data lie, in the picture's units."""
-        values, low, high = np.asarray(values, dtype=np.float64), self.low, self.high
-        if self.is_log:
-            values, low, high = np.log10(np.maximum(values, 1e-300)), math.log10(low), math.log10(high)
-        return self.start + (self.end - self.start) * ((values - low) / (high - low))
-
-    def ticks(self, most: int = 6) -> list[float]:
-        """Round numbers along the axis."""
-        if self.is_log:
-            first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
-            step = max(1, -(-(last - first) // most))
-            return [10.0**k for k in range(first, last + 1, step)]
-        rough = (self.high - self.low) / most
-        power = 10.0 ** math.floor(math.log10(rough))
-        width = next(digit * power for digit in (1.0, 2.0, 5.0, 10.0) if digit * power >= rough * (1 - 1e-9))
-        lowest, highest = math.ceil(self.low / width - 1e-9), math.floor(self.high / width + 1e-9)
-        return [k * width for k in range(lowest, highest + 1)]
-
-    def tick(self, value: float) -> str:
-        """How a tick is written; powers of ten as such."""
-        if self.is_log:
-            return "10" + f"{round(math.log10(value))}".translate(SUPERSCRIPTS)
-        return "0" if abs(value) < 1e-9 * (self.high - self.low) else number(value, 4 if 1e3 <= abs(value) < 1e4 else 3)
 
 
 @dataclass
@@ -59,103 +21,103 @@ class Chart:
     """A picture under construction; what is added later lies on top."""
 
     title: str
-    description: str
     x_label: str
     y_label: str
     x_range: tuple[float, float]
     y_range: tuple[float, float]
-    log_y: bool = False
-    height: int = HEIGHT
-    left: int = LEFT
+    """Of decimal logarithms where `has_powers`."""
+
+    has_powers: bool = False
+    """Whether y is a decimal logarithm: its ticks are powers of ten."""
+
+    height: int = 300
+    left: int = 76
     y_names: Sequence[str] = ()
     """They stand beside whole numbers of y instead of ticks."""
 
-    parts: list[tuple[str, list[str]]] = field(default_factory=list)
-    """A class of the style sheet, and outlines that are drawn with it."""
+    parts: list[tuple[str, str, Any]] = field(default_factory=list)
+    """A class of the style sheet, the shape of some marks (or ""), and where they are: (x, y, radius) of each, or one outline."""
+
+    legend: list[tuple[str, str, str]] = field(default_factory=list)
+    """Shape, class and words of each entry."""
 
     width, right, top = WIDTH, WIDTH - RIGHT, TOP
 
-    def __post_init__(self) -> None:
-        self.bottom = self.height - BOTTOM
-        self.x = Scale(*self.x_range, self.left, self.right)
-        self.y = Scale(*self.y_range, self.bottom, TOP, self.log_y)
+    @property
+    def bottom(self) -> int:
+        """Where the x axis lies."""
+        return self.height - BOTTOM
+
+    def x(self, values: Any) -> Floats:
+        """Where data lie, from the left."""
+        low, high = self.x_range
+        return self.left + (self.right - self.left) * ((np.asarray(values, dtype=np.float64) - low) / (high - low))
+
+    def y(self, values: Any) -> Floats:
+        """Where data lie, from the top."""
+        low, high = self.y_range
+        return self.bottom + (TOP - self.bottom) * ((np.asarray(values, dtype=np.float64) - low) / (high - low))
 
     @property
     def x_ticks(self) -> list[tuple[str, str]]:
         """(place, words) along x."""
-        return [(f"{float(self.x(tick)):.1f}", self.x.tick(tick)) for tick in self.x.ticks()]
+        return [(f"{self.x(tick):.1f}", f"{tick:.8g}".replace("-", "−")) for tick in ticks(*self.x_range)]
 
     @property
     def y_ticks(self) -> list[tuple[str, str]]:
         """(place, words) along y."""
-        named: list[tuple[float, str]] = list(enumerate(self.y_names)) or [
-            (tick, self.y.tick(tick)) for tick in self.y.ticks()
-        ]
-        return [(f"{float(self.y(place)):.1f}", words) for place, words in named]
+        if self.y_names:
+            named: list[tuple[float, str]] = list(enumerate(self.y_names))
+        elif self.has_powers:
+            named = [(tick, "10" + f"{tick:.0f}".translate(SUPERSCRIPTS)) for tick in ticks(*self.y_range, finest=1.0)]
+        else:
+            named = [(tick, f"{tick:.8g}".replace("-", "−")) for tick in ticks(*self.y_range)]
+        return [(f"{self.y(place):.1f}", words) for place, words in named]
 
-    def curves(self, curves: Any, class_: str, end: str = "") -> None:
-        """Lines through points (n, 2), all in one outline: nothing is shaded twice."""
+    def curves(
+        self, curves: Iterable[Any], class_: str, words: str = "", *, shape: str = "line", end: str = ""
+    ) -> None:
+        """Lines through points (n, 2), all in one outline: nothing is shaded twice. Words give them an entry in the legend."""
         drawn = []
         for curve in map(np.asarray, curves):
             places = zip(self.x(curve[:, 0]), self.y(curve[:, 1]), strict=True)
             drawn.append("M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in places) + end)
-        if drawn:
-            self.parts.append((class_, ["".join(drawn)]))
+        self._add(class_, "", "".join(drawn), shape, words)
 
     def areas(self, polygons: Any, class_: str) -> None:
         """What contourpy fills: the points of each polygon, and where its outer ring and its holes begin."""
         rings = [ring for points, starts in zip(*polygons, strict=True) for ring in np.split(points, starts[1:-1])]
-        self.curves(rings, class_, "z")
+        self.curves(rings, class_, end="z")
 
-    def boxes(self, boxes: Iterable[tuple[float, float, float, float]], class_: str) -> None:
-        """Rectangles from (x low, y low) to (x high, y high)."""
-        self.curves([[(x0, y0), (x1, y0), (x1, y1), (x0, y1)] for x0, y0, x1, y1 in boxes], class_, "z")
-
-    def line(self, xs: Any, ys: Any, class_: str) -> None:
-        """A line through points."""
-        self.curves([np.column_stack([xs, ys])], class_)
+    def boxes(self, boxes: Iterable[tuple[float, float, float, float]], class_: str, words: str = "") -> None:
+        """Rectangles from (x low, y low) to (x high, y high); empty ones are not drawn."""
+        corners = [[(x0, y0), (x1, y0), (x1, y1), (x0, y1)] for x0, y0, x1, y1 in boxes if x0 != x1 and y0 != y1]
+        self.curves(corners, class_, words, shape="box", end="z")
 
     def vertical(self, x: float, class_: str) -> None:
-        """A line across."""
-        self.line([x, x], self.y_range, class_)
+        """A vertical line, unless it lies outside the chart."""
+        if self.x_range[0] <= x <= self.x_range[1]:
+            self.curves([[(x, y) for y in self.y_range]], class_)
 
-    def horizontal(self, y: float, class_: str) -> None:
-        """A line along."""
-        self.line(self.x_range, [y, y], class_)
-
-    def marks(self, xs: Any, ys: Any, shape: str, class_: str, radius: Any = 4.0) -> None:
+    def marks(self, xs: Any, ys: Any, shape: str, class_: str, radius: Any = 4.0, words: str = "") -> None:
         """Marks of one shape; `radius` is one for all or one for each."""
-        sizes = np.broadcast_to(np.asarray(radius, dtype=np.float64), np.shape(xs))
-        drawn = [outline(shape, a, b, r) for a, b, r in zip(self.x(xs), self.y(ys), sizes, strict=True)]
+        places = np.column_stack([self.x(xs), self.y(ys), np.broadcast_to(radius, np.shape(xs))])
+        self._add(class_, shape, [tuple(f"{number:.1f}" for number in place) for place in places], shape, words)
+
+    def _add(self, class_: str, shape: str, drawn: Any, key: str, words: str) -> None:
         if drawn:
-            self.parts.append((class_, drawn))
+            self.parts.append((class_, shape, drawn))
+        if words:
+            self.legend.append((key, class_, words))
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A chart, (shape, class, words) of each entry of its legend, and what it shows."""
+def ticks(low: float, high: float, most: int = 6, finest: float = 0.0) -> list[float]:
+    """About so many round numbers between two ends, no closer to each other than `finest`.
 
-    chart: Chart
-    legend: Sequence[tuple[str, str, str]]
-    caption: str
-
-
-def outline(shape: str, x: float, y: float, r: float) -> str:
-    """The path of a mark."""
-    a, b = f"{r:.1f}", f"{2 * r:.1f}"
-    s, t = f"{0.9 * r:.1f}", f"{1.8 * r:.1f}"
-    h = f"{0.5 * r:.1f}"
-    around = {
-        "circle": f"m-{a} 0a{a} {a} 0 1 0 {b} 0a{a} {a} 0 1 0-{b} 0z",
-        "square": f"m-{s}-{s}h{t}v{t}h-{t}z",
-        "triangle": f"m0-{a}l{a} {t}h-{b}z",
-        "diamond": f"m0-{a}l{a} {a}l-{a} {a}l-{a}-{a}z",
-        "down": f"m0 {a}l{a}-{t}h-{b}z",
-        "plus": f"m-{h}-{a}h{a}v{h}h{h}v{a}h-{h}v{h}h-{a}v-{h}h-{h}v-{a}h{h}z",
-        "star": f"m0-{a}l{h} {h}l{h} {h}l-{h} {h}l-{h} {h}l-{h}-{h}l-{h}-{h}l{h}-{h}z",
-        "bar": f"m-{h}-{a}h{a}v{b}h-{a}z",
-        "cross": f"m-{s}-{s}l{t} {t}m0-{t}l-{t} {t}",
-        "line": f"m-{b} 0h{2 * 2 * r:.1f}",
-        "box": f"m-{1.6 * r:.1f}-{1.2 * r:.1f}h{3.2 * r:.1f}v{2.4 * r:.1f}h-{3.2 * r:.1f}z",
-    }[shape]
-    return f"M{x:.1f} {y:.1f}{around}"
+    >>> ticks(-0.1, 1.0)
+    [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]
+    """
+    rough = max((high - low) / most, finest)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(digit * power for digit in (1.0, 2.0, 5.0, 10.0) if digit * power >= rough * (1 - 1e-9))
+    return [k * step for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]

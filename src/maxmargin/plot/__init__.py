@@ -6,11 +6,8 @@ elsewhere, ``ax_`` and ``figure_`` are what was drawn on. The colours are told a
 
 from maxmargin.plot.boundary import DecisionBoundaryDisplay
 from maxmargin.plot.cost_effect import CostEffectDisplay
-from maxmargin.plot.gap import GapDisplay
-from maxmargin.plot.l1_path import L1PathDisplay
-from maxmargin.plot.leave_one_out import LeaveOneOutDisplay
-from maxmargin.plot.losses import LossesDisplay
-from maxmargin.plot.margins import MarginsDisplay
+from maxmargin.plot.curves import GapDisplay, L1PathDisplay, LossesDisplay
+from maxmargin.plot.samples import LeaveOneOutDisplay, MarginsDisplay
 
 __all__ = [
     "CostEffectDisplay",

@@ -1,7 +1,7 @@
 """The decision boundary of two features, its margin, and the samples that hold it up."""
 
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from maxmargin.core.certificate.groups import ABSENT, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.per_sample import Anatomy, anatomies, strongest
-from maxmargin.plot.style import BLUE, GREY, GROUPS, MARKERS, Display, Look, require_matplotlib
+from maxmargin.plot.style import BESIDE, BLUE, GREY, GROUPS, MARKERS, Display, Drawing, Look
 from maxmargin.typing import Floats, Indices
 
 SMALLEST, LARGEST = 16.0, 100.0
@@ -65,29 +65,19 @@ class DecisionBoundaryDisplay(Display):
     groups: Indices | None
     is_wrong: Any
     feature_names: tuple[str, str] = ("feature 0", "feature 1")
-    largest_alpha: float | None = field(default=None)
+    legend_place: ClassVar[dict[str, Any]] = BESIDE
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        sample_weight: Any = None,
-        grid_resolution: int = 200,
-        limits: Any = None,
-        ax: Any = None,
-        legend: bool = True,
-    ) -> Self:
+        cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, grid_resolution: int = 200, limits: Any = None,
+        **drawing: Unpack[Drawing],
+    ) -> Self:  # fmt: skip
         """Draw a fitted classifier of two features on its training data.
 
         Parameters
         ----------
-        estimator
-            A fitted classifier of this library.
-        X, y, sample_weight
-            Its training data, in their order.
+        estimator, X, y, sample_weight
+            A fitted classifier of this library, and its training data in their order.
         grid_resolution : int
             F is computed on so many points along each axis.
         limits : ((x₀ low, x₀ high), (x₁ low, x₁ high)), optional
@@ -95,17 +85,14 @@ class DecisionBoundaryDisplay(Display):
         ax, legend
             As in `plot`.
         """
-        require_matplotlib()
-        return cls.of_anatomies(
-            estimator, X, y, anatomies(estimator, X, y, sample_weight), grid_resolution=grid_resolution, limits=limits
-        ).plot(ax, legend=legend)
+        parts = anatomies(estimator, X, y, sample_weight)
+        return cls.of_anatomies(estimator, X, y, parts, grid_resolution, limits).plot(**drawing)
 
     @classmethod
     def of_anatomies(
-        cls, estimator: Any, X: Any, y: Any, parts: list[Anatomy], *, grid_resolution: int, limits: Any = None
+        cls, estimator: Any, X: Any, y: Any, parts: list[Anatomy], grid_resolution: int, limits: Any = None
     ) -> Self:
         """The display of a model whose anatomies are known, not drawn yet."""
-        names = getattr(estimator, "feature_names_in_", None)
         points = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 2:
             raise InvalidInputError(
@@ -113,25 +100,29 @@ class DecisionBoundaryDisplay(Display):
                 "maxmargin.report, which projects."
             )
         low, high = limits_of(points) if limits is None else np.asarray(limits, dtype=np.float64).T
-        xx0, xx1 = np.meshgrid(*(np.linspace(a, b, grid_resolution) for a, b in zip(low, high, strict=True)))
-        grid = np.column_stack([xx0.ravel(), xx1.ravel()])
-        is_binary = len(estimator.classes_) == 2
-        answer = estimator.decision_function if is_binary else estimator.predict
-        found = answer(_like(X, grid))
-        response = found if is_binary else np.searchsorted(estimator.classes_, found)
+        xx0, xx1 = np.meshgrid(*np.linspace(low, high, grid_resolution).T)
+        grid: Any = np.column_stack([xx0.ravel(), xx1.ravel()])
+        if hasattr(X, "columns"):  # the model was trained with names
+            grid = type(X)({name: grid[:, k] for k, name in enumerate(X.columns)})
+        classes = estimator.classes_
+        response = (
+            estimator.decision_function(grid)
+            if len(classes) == 2
+            else np.searchsorted(classes, estimator.predict(grid))
+        )
         alpha, groups = strongest(parts, len(points))
-        labels = np.searchsorted(estimator.classes_, np.asarray(y))
+        names = getattr(estimator, "feature_names_in_", ("feature 0", "feature 1"))
         return cls(
             xx0=xx0,
             xx1=xx1,
             response=np.asarray(response, dtype=np.float64).reshape(xx0.shape),
             X=points,
-            labels=labels,
-            classes=[str(name) for name in estimator.classes_.tolist()],
+            labels=np.searchsorted(classes, np.asarray(y)),
+            classes=[str(name) for name in classes.tolist()],
             alpha=alpha,
             groups=groups,
             is_wrong=np.asarray(estimator.predict(X)) != np.asarray(y),
-            feature_names=("feature 0", "feature 1") if names is None else (str(names[0]), str(names[1])),
+            feature_names=(str(names[0]), str(names[1])),
         )
 
     def _draw(self, ax: Any) -> None:
@@ -140,81 +131,56 @@ class DecisionBoundaryDisplay(Display):
         else:
             self._draw_regions(ax)
         self._draw_samples(ax)
-        ax.set(
-            xlabel=self.feature_names[0],
-            ylabel=self.feature_names[1],
-            xlim=(self.xx0.min(), self.xx0.max()),
-            ylim=(self.xx1.min(), self.xx1.max()),
-        )
+        wide, high = (self.xx0.min(), self.xx0.max()), (self.xx1.min(), self.xx1.max())
+        ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1], xlim=wide, ylim=high)
 
     def _draw_margin(self, ax: Any) -> None:
         grid = (self.xx0, self.xx1, self.response)
         low, high = float(self.response.min()), float(self.response.max())
-        levels = [(0.0, "-", 1.8)]
+        lines = [(0.0, "-", 1.8, "F = 0")]
         if self.alpha is None or self.groups is not None:  # a perceptron has no margin to show
-            levels += [(-1.0, "--", 1.2), (1.0, "--", 1.2)]
-        if low < 1.0 and high > -1.0 and len(levels) > 1:
-            ax.contourf(*grid, levels=[-1.0, 1.0], colors=["0.92"], zorder=0)
-        for level, style, width in levels:
+            lines += [(-1.0, "--", 1.2, ""), (1.0, "--", 1.2, "F = ±1: the margin")]
+            if low < 1.0 and high > -1.0:
+                ax.contourf(*grid, levels=[-1.0, 1.0], colors=["0.92"], zorder=0)
+        for level, style, width, words in lines:
             if low < level < high:
                 ax.contour(*grid, levels=[level], colors="black", linestyles=style, linewidths=width, zorder=1)
-        ax.plot([], [], color="black", lw=1.8, label="F = 0")
-        if len(levels) > 1:
-            ax.plot([], [], color="black", lw=1.2, ls="--", label="F = ±1: the margin")
+            if words:
+                ax.plot([], [], color="black", lw=width, ls=style, label=words)
 
     def _draw_regions(self, ax: Any) -> None:
-        shades = [str(shade) for shade in np.linspace(0.98, 0.84, len(self.classes))]
-        levels = np.arange(len(self.classes) + 1) - 0.5
-        ax.contourf(self.xx0, self.xx1, self.response, levels=levels, colors=shades, zorder=0)
-        for k in range(len(self.classes)):
+        count = len(self.classes)
+        shades = [str(shade) for shade in np.linspace(0.98, 0.84, count)]
+        ax.contourf(self.xx0, self.xx1, self.response, levels=np.arange(count + 1) - 0.5, colors=shades, zorder=0)
+        for k in range(count):
             is_k = (self.response == k).astype(np.float64)
             if 0.0 < is_k.mean() < 1.0:
                 ax.contour(self.xx0, self.xx1, is_k, levels=[0.5], colors="black", linewidths=1.2, zorder=1)
 
     def _draw_samples(self, ax: Any) -> None:
         alpha = np.zeros(len(self.X)) if self.alpha is None else self.alpha
-        largest = float(alpha.max()) if self.largest_alpha is None else self.largest_alpha
-        area = SMALLEST + (LARGEST - SMALLEST) * np.clip(alpha / max(largest, 1e-300), 0.0, 1.0)
-        looks, groups = GROUPS, self.groups
-        if groups is None:
-            looks, groups = UPDATED, np.where(alpha > 0, ON, OUTSIDE)
-        for k, look in looks.items():
-            for c in range(len(self.classes)):
+        area = SMALLEST + (LARGEST - SMALLEST) * alpha / max(float(alpha.max()), 1e-300)
+        looks, groups = (UPDATED, np.where(alpha > 0, ON, OUTSIDE)) if self.groups is None else (GROUPS, self.groups)
+        for c, name in enumerate(self.classes):
+            marker = MARKERS[c % len(MARKERS)]
+            for k, look in looks.items():
                 mine = np.flatnonzero((groups == k) & (self.labels == c))
                 mine = mine[np.argsort(-area[mine], kind="stable")]  # small marks stay on top
                 ax.scatter(
-                    *self.X[mine].T, s=area[mine], marker=MARKERS[c % len(MARKERS)], facecolor=look.face,
-                    edgecolor=look.edge, linewidth=0.8, alpha=0.9, zorder=2 + k % ABSENT,
+                    *self.X[mine].T, s=area[mine], marker=marker, facecolor=look.face, edgecolor=look.edge, linewidth=0.8,
+                    alpha=0.9, zorder=2 + k % ABSENT,
                 )  # fmt: skip
-        for c, name in enumerate(self.classes):
-            marker = MARKERS[c % len(MARKERS)]
             ax.scatter([], [], s=30, marker=marker, facecolor="white", edgecolor="black", label=f"class {name}")
-        if self.alpha is not None:
-            for k, look in looks.items():
-                if (groups == k).any():
-                    ax.plot([], [], ls="", marker="h", ms=7, mfc=look.face, mec=look.edge, mew=0.8, label=look.label)
-        wrong = np.flatnonzero(self.is_wrong)
-        if len(wrong):
-            ax.scatter(
-                *self.X[wrong].T, s=34, marker="x", color="black", linewidth=1.3, zorder=6, label="training error"
-            )
-
-    def _legend(self, ax: Any) -> None:
-        ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+        for k, look in looks.items():
+            if self.alpha is not None and (groups == k).any():
+                ax.plot([], [], ls="", marker="h", ms=7, mfc=look.face, mec=look.edge, mew=0.8, label=look.label)
+        if np.any(self.is_wrong):
+            wrong = self.X[self.is_wrong].T
+            ax.scatter(*wrong, s=34, marker="x", color="black", linewidth=1.3, zorder=6, label="training error")
 
 
 def limits_of(points: Floats, pad: float = 0.08) -> tuple[Floats, Floats]:
     """(low, high) of both axes: the samples and a little more; an axis on which nothing differs gets ±1."""
     low, high = points.min(axis=0), points.max(axis=0)
-    span = np.where(high > low, high - low, 2.0 / (1.0 + 2.0 * pad))
-    middle = 0.5 * (low + high)
-    half = 0.5 * span * (1.0 + 2.0 * pad)
+    middle, half = 0.5 * (low + high), np.where(high > low, (0.5 + pad) * (high - low), 1.0)
     return middle - half, middle + half
-
-
-def _like(X: Any, grid: Floats) -> Any:
-    """The grid as the model knows its input: with names where it was trained with names."""
-    columns = getattr(X, "columns", None)
-    if columns is None:
-        return grid
-    return type(X)({name: grid[:, k] for k, name in enumerate(columns)})

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.per_sample import anatomies
-from maxmargin.plot.boundary import DecisionBoundaryDisplay, limits_of
-from maxmargin.plot.style import require_matplotlib
+from maxmargin.plot.boundary import DecisionBoundaryDisplay
+from maxmargin.plot.style import Drawing, require_matplotlib
 from maxmargin.typing import Floats
 
 
@@ -54,17 +53,9 @@ class CostEffectDisplay:
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        Cs: Sequence[float] = (0.01, 0.1, 1.0, 100.0),
-        sample_weight: Any = None,
-        grid_resolution: int = 150,
-        ax: Any = None,
-        legend: bool = True,
-    ) -> Self:
+        cls, estimator: Any, X: Any, y: Any, *, Cs: Sequence[float] = (0.01, 0.1, 1.0, 100.0), sample_weight: Any = None,
+        grid_resolution: int = 150, **drawing: Unpack[Drawing],
+    ) -> Self:  # fmt: skip
         """Fit a copy of a classifier with each C and draw them all; two features, two classes.
 
         Parameters
@@ -80,26 +71,19 @@ class CostEffectDisplay:
             As in `plot`.
         """
         require_matplotlib()
-        if len(Cs) == 0 or len(np.unique(np.asarray(y))) != 2:
+        n_classes = len(np.unique(np.asarray(y)))
+        if len(Cs) == 0 or n_classes != 2:
             raise InvalidInputError(
-                f"The effect of C is drawn for two classes and at least one C, got {len(np.unique(np.asarray(y)))} "
-                f"classes and {len(Cs)} values."
+                f"The effect of C is drawn for two classes and at least one C, got {n_classes} classes and {len(Cs)} values."
             )
-        points = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
-        limits = np.transpose(limits_of(points)) if points.ndim == 2 else None
         panels, margins, n_support = [], [], []
         for C in Cs:
             model = clone(estimator).set_params(C=C).fit(X, y, sample_weight)
             parts = anatomies(model, X, y, sample_weight)
-            panels.append(
-                DecisionBoundaryDisplay.of_anatomies(model, X, y, parts, grid_resolution=grid_resolution, limits=limits)
-            )
-            with np.errstate(divide="ignore"):
-                margins.append(np.float64(1.0) / parts[0].norm)
-            n_support.append(0 if parts[0].alpha is None else int(np.count_nonzero(parts[0].alpha)))
-        return cls(np.asarray(Cs, dtype=np.float64), panels, np.array(margins), np.array(n_support)).plot(
-            ax, legend=legend
-        )
+            panels.append(DecisionBoundaryDisplay.of_anatomies(model, X, y, parts, grid_resolution))
+            margins.append(1.0 / parts[0].norm if parts[0].norm else np.inf)
+            n_support.append(0 if parts[0].alpha is None else np.count_nonzero(parts[0].alpha))
+        return cls(np.asarray(Cs, dtype=np.float64), panels, np.array(margins), np.array(n_support)).plot(**drawing)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
         """Draw the panels, two in a row.
@@ -116,29 +100,26 @@ class CostEffectDisplay:
         if ax is None:
             from matplotlib import pyplot
 
-            rows = -(-k // 2)
-            figure, axes = pyplot.subplots(
-                rows, min(k, 2), figsize=(4.2 * min(k, 2), 3.3 * rows + 0.6), sharex=True, sharey=True, squeeze=False,
+            columns, rows = min(k, 2), -(-k // 2)
+            _, ax = pyplot.subplots(
+                rows, columns, figsize=(4.2 * columns, 3.3 * rows + 0.6), sharex=True, sharey=True, squeeze=False,
                 layout="constrained",
             )  # fmt: skip
-            for spare in axes.ravel()[k:]:
+            for spare in ax.ravel()[k:]:
                 spare.set_visible(False)
-        else:
-            axes = np.asarray(ax, dtype=object)
-            if axes.size != k:
-                raise InvalidInputError(f"{k} axes are needed, one for each C, got {axes.size}.")
-            figure = axes.ravel()[0].figure
-        self.axes_, self.figure_ = axes, figure
-        labels: dict[str, Any] = {}
-        for panel, one, C, margin, count in zip(
-            self.panels, axes.ravel()[:k], self.Cs, self.margins, self.n_support, strict=True
-        ):
+        elif np.size(ax) != k:
+            raise InvalidInputError(f"{k} axes are needed, one for each C, got {np.size(ax)}.")
+        self.axes_ = np.asarray(ax, dtype=object)
+        used = self.axes_.ravel()[:k]
+        self.figure_ = used[0].figure
+        explained: dict[str, Any] = {}
+        for panel, one, C, margin, count in zip(self.panels, used, self.Cs, self.margins, self.n_support, strict=True):
             panel.plot(one, legend=False)
             one.set_title(f"C = {C:g}: margin {margin:.2g}, {count} support vectors", fontsize=9)
             one.label_outer()
-            labels |= dict(zip(*reversed(one.get_legend_handles_labels()), strict=True))
+            explained |= dict(zip(*reversed(one.get_legend_handles_labels()), strict=True))
         if legend:
-            figure.legend(
-                labels.values(), labels.keys(), loc="outside lower center", ncols=3, fontsize=8, frameon=False
+            self.figure_.legend(
+                explained.values(), explained.keys(), loc="outside lower center", ncols=3, fontsize=8, frameon=False
             )
         return self

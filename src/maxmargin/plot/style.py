@@ -1,7 +1,7 @@
 """How all pictures look, and what every display does."""
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypedDict
 
 from maxmargin.core.certificate.groups import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import MissingExtraError
@@ -37,8 +37,19 @@ GROUPS = {
 """The groups of complementary slackness: hollow, dark and light, so that grey print keeps them apart."""
 
 
+BESIDE = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5), "frameon": False}
+"""A legend right of the axes, for pictures that have no free corner."""
+
+
+class Drawing(TypedDict, total=False):
+    """What every ``from_…`` hands on to `Display.plot`."""
+
+    ax: Any
+    legend: bool
+
+
 def require_matplotlib() -> None:
-    """Say which extra is missing before any work is done."""
+    """Say which extra is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -58,6 +69,7 @@ class Display(ABC):
 
     ax_: Any
     figure_: Any
+    legend_place: ClassVar[dict[str, Any]] = {"framealpha": 0.9, "edgecolor": "0.8"}
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
         """Draw on some axes, or on new ones.
@@ -81,15 +93,11 @@ class Display(ABC):
             _, ax = pyplot.subplots(figsize=(6.4, 4.4), layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
         self._draw(ax)
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
+        ax.spines[["top", "right"]].set_visible(False)
         if legend and ax.get_legend_handles_labels()[0]:
-            self._legend(ax)
+            ax.legend(fontsize=8, **self.legend_place)
         return self
 
     @abstractmethod
     def _draw(self, ax: Any) -> None:
         """Draw all but the legend."""
-
-    def _legend(self, ax: Any) -> None:
-        ax.legend(fontsize=8, frameon=True, framealpha=0.9, edgecolor="0.8")

@@ -7,21 +7,16 @@ from importlib.metadata import PackageNotFoundError, version
 import maxmargin
 from maxmargin.cli.screen import Screen
 
-CORE = ("numpy", "scipy", "scikit-learn", "numba", "clarabel", "rich", "typer")
+CORE = ("numpy", "scipy", "scikit-learn", "numba", "clarabel", "rich", "typer", "jinja2", "contourpy")
 EXTRAS = ("matplotlib", "dask", "onnx", "scikit-learn-intelex")
 
 
 def info(screen: Screen) -> None:
     """Show versions, cores, BLAS and the cache folder, as a bug report needs them."""
-    from rich.table import Table
+    from maxmargin.cli.about import table
 
     found = facts()
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
-    for name, value in found.items():
-        table.add_row(name, value)
-    screen.show(table)
+    screen.show(table("Ll", found.items()))
     screen.answer(command="info", **found)
 
 

@@ -1,0 +1,105 @@
+"""The boundary and the samples are those of the model."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from matplotlib.colors import to_rgb
+
+from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, certify, plot
+from maxmargin.core.certificate.groups import ABSENT, INSIDE, ON, OUTSIDE
+from maxmargin.errors import InvalidInputError
+from maxmargin.plot.style import GROUPS
+from tests.plot.conftest import labels_of
+
+
+def test_the_boundary_is_where_the_decision_is_zero(clouds, axes):
+    X, y = clouds
+    model = SVC(C=1.0, gamma=0.5).fit(X, y)
+    display = plot.DecisionBoundaryDisplay.from_estimator(model, X, y, ax=axes, grid_resolution=80)
+    grid = np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
+    np.testing.assert_allclose(display.response.ravel(), model.decision_function(grid))
+    drawn = [path.vertices for c in axes.collections if hasattr(c, "levels") for path in c.get_paths()]
+    lines = np.concatenate(drawn[1:])  # the first is the band
+    levels = model.decision_function(lines[(np.abs(lines - X.mean(0)) < 2).all(axis=1)])
+    assert np.abs(levels[:, None] - [-1.0, 0.0, 1.0]).min(axis=1).max() < 0.05
+
+
+def test_samples_are_drawn_once_with_the_colour_of_their_group(clouds, axes):
+    X, y = clouds
+    model = SVC(C=1.0, kernel="linear").fit(X, y)
+    plot.DecisionBoundaryDisplay.from_estimator(model, X, y, ax=axes, grid_resolution=20)
+    groups = certify(model, X, y).groups
+    drawn = dict.fromkeys(GROUPS, 0)
+    for points in axes.collections:
+        if (
+            points.get_label().startswith("_")
+            and len(getattr(points, "get_offsets", list)())
+            and not hasattr(points, "levels")
+        ):
+            face = tuple(points.get_facecolor()[0][:3])
+            group = next(g for g, look in GROUPS.items() if np.allclose(to_rgb(look.face), face))
+            drawn[group] += len(points.get_offsets())
+    assert [drawn[OUTSIDE], drawn[ON], drawn[INSIDE]] == list(groups)
+
+
+def test_areas_grow_with_alpha(clouds, axes):
+    X, y = clouds
+    model = SVC(C=1.0, kernel="linear").fit(X, y)
+    display = plot.DecisionBoundaryDisplay.from_estimator(model, X, y, ax=axes, grid_resolution=20)
+    sizes = {}
+    for points in axes.collections:
+        if points.get_label().startswith("_") and not hasattr(points, "levels"):
+            sizes |= {tuple(p): s for p, s in zip(points.get_offsets(), points.get_sizes(), strict=False)}
+    area = np.array([sizes[tuple(x)] for x in X])
+    order = np.argsort(display.alpha)
+    assert (np.diff(area[order]) >= -1e-9).all()
+    np.testing.assert_array_equal(display.alpha[model.support_], np.abs(model.dual_coef_[0]))
+
+
+def test_training_errors_get_a_cross(clouds, axes):
+    X, y = clouds
+    model = LinearSVC(C=0.01).fit(X, y)
+    plot.DecisionBoundaryDisplay.from_estimator(model, X, y, ax=axes, grid_resolution=20)
+    (crosses,) = [c for c in axes.collections if c.get_label() == "training error"]
+    wrong = X[model.predict(X) != y]
+    np.testing.assert_array_equal(np.sort(crosses.get_offsets(), axis=0), np.sort(wrong, axis=0))
+    assert {"class no", "class yes", "F = 0"} <= set(labels_of(axes))
+
+
+def test_regions_are_drawn_for_more_classes_and_names_come_from_the_frame():
+    rng = np.random.default_rng(1)
+    y = np.arange(60) % 3
+    X = pd.DataFrame(rng.standard_normal((60, 2)) + 2.0 * np.eye(3)[y, :2], columns=["length", "width"])
+    display = plot.DecisionBoundaryDisplay.from_estimator(SVC().fit(X, y), X, y, grid_resolution=40)
+    assert display.ax_.get_xlabel() == "length"
+    assert display.ax_.get_ylabel() == "width"
+    assert set(np.unique(display.response)) <= {0.0, 1.0, 2.0}
+    assert display.ax_.figure is display.figure_
+
+
+@pytest.mark.parametrize(
+    "model", [Perceptron(max_iter=3), PegasosSVC(n_epochs=1000), LinearSVC(loss="squared_hinge")], ids=repr
+)
+@pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
+def test_the_other_estimators_have_boundaries_too(model, clouds, axes):
+    X, y = sp.csr_array(clouds[0]), clouds[1]
+    display = plot.DecisionBoundaryDisplay.from_estimator(model.fit(X, y), X, y, ax=axes, grid_resolution=20)
+    assert display.ax_ is axes
+
+
+def test_a_boundary_needs_two_features(clouds):
+    X, y = np.hstack([clouds[0], clouds[0]]), clouds[1]
+    with pytest.raises(InvalidInputError, match="two features"):
+        plot.DecisionBoundaryDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
+
+
+def test_the_outliers_of_a_ramp_are_drawn_as_left_out(clouds, axes):
+    X, y = clouds
+    model = LinearSVC(loss="ramp").fit(X, y)
+    display = plot.DecisionBoundaryDisplay.from_estimator(model, X, y, ax=axes, grid_resolution=20)
+    assert len(model.outliers_) > 0
+    np.testing.assert_array_equal(np.flatnonzero(display.groups == ABSENT), np.sort(model.outliers_))
+    assert GROUPS[ABSENT].label in labels_of(axes)
+    margins = plot.MarginsDisplay.from_estimator(model, X, y)
+    assert margins.histogram.wrong.sum() == (model.predict(X) != y).sum()
