@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,7 @@ from maxmargin.core.dual import make_feasible
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.estimators.base import Classifier
 from maxmargin.estimators.inspect import stored_problems
-from maxmargin.estimators.kernel_machine import KernelClassifier
-from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, signs_of
+from maxmargin.estimators.multiclass.one_vs_rest import KernelOneVsRest, signs_of
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices
 
@@ -100,7 +98,7 @@ def anatomies(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list
     if not hasattr(estimator, "certificate_"):
         return _without_objective(estimator, X, y)
     stored = stored_problems(estimator, X, y, sample_weight)
-    names = _names(estimator.classes_, one_vs_one=isinstance(estimator, KernelClassifier))
+    names = _names(estimator)
     found: list[Anatomy] = []
     with one_blas_thread():
         for (problem, candidate), (positive, negative) in zip(stored.problems, names, strict=True):
@@ -131,7 +129,7 @@ def _outliers(estimator: Any, k: int) -> Any:
 
 def _without_objective(estimator: Any, X: Any, y: Any) -> list[Anatomy]:
     """Perceptrons, and what a stream has taught: decision values, and mistakes where they are kept."""
-    if not isinstance(estimator, OneVsRest):
+    if not isinstance(estimator, KernelOneVsRest):
         raise NotSupportedError(estimator._why_uncertified())
     X = estimator._checked(X)
     classes = np.asarray(estimator.classes_)
@@ -144,7 +142,7 @@ def _without_objective(estimator: Any, X: Any, y: Any) -> list[Anatomy]:
     scores = estimator._scores(X)
     signs = signs_of(np.searchsorted(classes, y).astype(np.intp), len(classes))
     is_training = hasattr(estimator, "dual_coef_") and X.shape == estimator.shape_fit_
-    names = _names(classes, one_vs_one=False)
+    names = _names(estimator)
     found = []
     for k, (sign, (positive, negative)) in enumerate(zip(signs, names, strict=True)):
         alpha = None
@@ -155,18 +153,14 @@ def _without_objective(estimator: Any, X: Any, y: Any) -> list[Anatomy]:
     return found
 
 
-def _names(classes: Any, *, one_vs_one: bool) -> Sequence[tuple[str, str]]:
+def _names(estimator: Classifier) -> list[tuple[str, str]]:
     """(positive, negative) of each problem."""
-    names = [str(name) for name in np.asarray(classes).tolist()]
-    if len(names) == 2:
-        return [(names[1], names[0])]
-    return list(combinations(names, 2)) if one_vs_one else [(name, "the rest") for name in names]
+    return [(str(positive), str(negative)) for positive, negative in estimator._sides()]
 
 
 def problem_names(estimator: Any) -> list[str]:
     """Which class against which, for each binary problem of a fitted classifier."""
-    names = _names(estimator.classes_, one_vs_one=isinstance(estimator, KernelClassifier))
-    return [f"{positive} against {negative}" for positive, negative in names]
+    return [f"{positive} against {negative}" for positive, negative in _names(estimator)]
 
 
 def strongest(parts: Sequence[Anatomy], n: int) -> tuple[Floats | None, Indices | None]:

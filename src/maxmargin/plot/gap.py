@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core import Trace
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.multiclass.one_vs_one import PerProblem
+from maxmargin.estimators.multiclass.per_problem import PerProblem
 from maxmargin.plot.style import BLACK, BLUE, Display, require_matplotlib
 from maxmargin.typing import Floats
 

@@ -25,69 +25,6 @@ class Pair:
     negative: int
 
 
-class PerProblem(tuple[Any, ...]):
-    """One entry for each binary problem, in scikit-learn's order; `worst` is that of the problem with the largest gap."""
-
-    worst: Any
-
-    @classmethod
-    def of(cls, items: Sequence[Any], worst: int) -> "PerProblem":
-        """The items, and which of them belongs to the problem with the largest gap."""
-        out = cls(items)
-        out.worst = items[worst]
-        return out
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).of, (list(self), next(k for k, item in enumerate(self) if item is self.worst))
-
-
-class Certificates(PerProblem):
-    """The certificates of all binary problems; in words, the one with the largest gap."""
-
-    @property
-    def is_certified(self) -> bool:
-        """Whether each of them is."""
-        return all(certificate.is_certified for certificate in self)
-
-    def __str__(self) -> str:
-        return f"Of {len(self)} problems, the one with the largest gap: {self.worst}"
-
-
-def worst_of(certificates: Sequence[Any]) -> int:
-    """Which certificate has the largest gap."""
-    return int(np.argmax([certificate.relative_gap for certificate in certificates]))
-
-
-def store_endings(
-    model: Any,
-    certificates: Sequence[Any],
-    statuses: Sequence[Any],
-    solvers: Sequence[str],
-    traces: Sequence[Any],
-    worst: int | None = None,
-) -> None:
-    """Set `certificate_`, `status_`, `solver_` and `trace_`: of one problem by itself, of several in a tuple."""
-    worst = worst_of(certificates) if worst is None else worst
-    for name, kind, items in (
-        ("certificate_", Certificates, certificates),
-        ("status_", PerProblem, statuses),
-        ("solver_", PerProblem, solvers),
-        ("trace_", PerProblem, traces),
-    ):
-        setattr(model, name, items[0] if len(items) == 1 else kind.of(items, worst))
-
-
-def store_solutions(model: Any, solutions: Sequence[Any]) -> None:
-    """The same from what the solver handed back."""
-    store_endings(
-        model,
-        [solution.certificate for solution in solutions],
-        [solution.status for solution in solutions],
-        [solution.solver for solution in solutions],
-        [solution.trace for solution in solutions],
-    )
-
-
 def pairs_of(labels: Indices, n_classes: int) -> list[Pair]:
     """The binary problems of encoded labels 0 … n_classes − 1."""
     if n_classes == 2:

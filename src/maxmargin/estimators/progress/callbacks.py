@@ -14,8 +14,8 @@ from typing import Any, Protocol, Self
 
 from sklearn.utils.metaestimators import available_if
 
-from maxmargin.core import Problem, Solution, Status
-from maxmargin.solvers import Event, solve
+from maxmargin.core import Solution, Status
+from maxmargin.solvers import Event
 from maxmargin.typing import Floats, Indices, Matrix
 
 PARTS = 100
@@ -58,17 +58,17 @@ class Watcher(Protocol):
 MakeWatcher = Callable[[str, Sequence[str], float], AbstractContextManager[Watcher]]
 """From the estimator's name, the names of its problems and `tol` to a watcher."""
 
-_WATCHER: ContextVar[MakeWatcher | None] = ContextVar("_WATCHER", default=None)
+WATCHER: ContextVar[MakeWatcher | None] = ContextVar("WATCHER", default=None)
 
 
 @contextmanager
 def watched_by(make: MakeWatcher) -> Iterator[None]:
     """Within the block each fit of this thread has one more watcher, whatever its `verbose` says."""
-    token = _WATCHER.set(make)
+    token = WATCHER.set(make)
     try:
         yield
     finally:
-        _WATCHER.reset(token)
+        WATCHER.reset(token)
 
 
 class Watch:
@@ -77,21 +77,9 @@ class Watch:
     def __init__(self, watchers: Sequence[Watcher], tol: float) -> None:
         self._watchers, self._tol, self._lock = watchers, tol, threading.Lock()
 
-    def solve(
-        self, k: int, problem: Problem, solver: Any, train: Callable[..., Solution] | None = None, **settings: Any
-    ) -> Solution:
-        """Solve problem k of the fit; without watchers this is `train` (by default the driver's `solve`) and nothing else."""
-        train = solve if train is None else train
-        if not self._watchers:
-            return train(problem, solver, tol=self._tol, **settings)
-        digits = Digits(self._tol)
-
-        self.begin(k)
-        solution = train(
-            problem, solver, tol=self._tol, observe=lambda event: self.see(k, event, digits.share(event)), **settings
-        )
-        self.end(k, solution)
-        return solution
+    def observer(self, k: int, share: Callable[[Event], float]) -> Callable[[Event], bool]:
+        """What the driver tells of each step of problem k; `share` says how much of the way is behind."""
+        return lambda event: self.see(k, event, share(event))
 
     def begin(self, k: int) -> None:
         """Problem k is begun."""
@@ -123,7 +111,7 @@ def watching(
             from maxmargin.estimators.progress.display import Display
 
             watchers.append(stack.enter_context(Display(type(estimator).__name__, names, tol)))
-        if (make := _WATCHER.get()) is not None:
+        if (make := WATCHER.get()) is not None:
             watchers.append(stack.enter_context(make(type(estimator).__name__, names, tol)))
         yield Watch(watchers, tol)
 

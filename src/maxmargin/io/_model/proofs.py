@@ -8,7 +8,7 @@ import numpy as np
 from maxmargin.core import Certificate, Status
 from maxmargin.core.certificate.groups import Groups
 from maxmargin.core.solution import TracePoint
-from maxmargin.estimators.multiclass.one_vs_one import PerProblem, store_endings
+from maxmargin.estimators.multiclass.per_problem import PerProblem, store_endings
 from maxmargin.io._model.fields import Input, Output, floats_for_header, wrong
 from maxmargin.io._model.values import decode_float
 

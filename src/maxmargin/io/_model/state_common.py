@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.certificate.optimum_ball import OptimumBall
-from maxmargin.estimators.fingerprint import Fingerprint
+from maxmargin.estimators.training_data import Fingerprint
 from maxmargin.io._model.fields import Array, Input, Output, wrong
 
 HEXADECIMAL = re.compile("[0-9a-f]{16}", re.ASCII)

@@ -13,14 +13,14 @@ from sklearn.datasets import load_iris, make_moons
 
 from maxmargin import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron, bounds, certify, report, xi_alpha
 from maxmargin.core.certificate.certify import QUESTION
-from maxmargin.estimators.fingerprint import (
-    COPIED_VALUES,
+from maxmargin.estimators.training_data import (
     MIXED,
     OTHER_BOTH,
     OTHER_LABELS,
     OTHER_ORDER,
     OTHER_VALUES,
     OTHER_WEIGHTS,
+    PASS_VALUES,
     Fingerprint,
 )
 
@@ -76,7 +76,7 @@ def test_the_same_numbers_have_the_same_fingerprint_however_they_are_stored(stor
     assert Fingerprint.of(stored(DENSE), LABELS, WEIGHTS) == KEPT
 
 
-@pytest.mark.parametrize("shape", [(3, 3 * COPIED_VALUES), (3 * COPIED_VALUES, 3)])
+@pytest.mark.parametrize("shape", [(3, 3 * PASS_VALUES), (3 * PASS_VALUES, 3)])
 def test_blocks_do_not_change_the_fingerprint(shape):
     big = np.random.default_rng(1).integers(-3, 4, shape).astype(np.float64)
     labels, weights = np.arange(shape[0]) % 2, np.ones(shape[0])
@@ -95,7 +95,7 @@ def test_blocks_do_not_change_the_fingerprint(shape):
 
 def test_plain_python_gives_the_same_numbers():
     code = (
-        "import numpy as np; from maxmargin.estimators.fingerprint import Fingerprint; "
+        "import numpy as np; from maxmargin.estimators.training_data import Fingerprint; "
         "print(tuple(Fingerprint.of(np.arange(6.0).reshape(3, 2), np.array([0, 1, 0]), np.ones(3))))"
     )
     shown = [
