@@ -116,7 +116,7 @@ CLAIMS = (
         "tests/estimators/test_perceptron.py::test_a_clean_epoch_comes_with_a_witness_within_the_computed_bound",
     ),
     Claim(
-        "estimators/stochastic/partial_fit.py",
+        "estimators/stochastic/pegasos.py",
         "A model that was learned from a stream",
         "tests/html_report/test_report.py::test_a_stream_has_no_certificate_and_says_so",
     ),
@@ -271,7 +271,7 @@ CLAIMS = (
     Claim(
         "core/certificate/certify.py",
         "{} What is proved is about the data given.",
-        "tests/estimators/test_fingerprint.py::test_other_data_that_the_model_is_optimal_for_are_certified_and_named",
+        "tests/estimators/test_training_data.py::test_other_data_that_the_model_is_optimal_for_are_certified_and_named",
     ),
     Claim(
         "core/certificate/certify.py",

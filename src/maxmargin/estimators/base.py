@@ -110,7 +110,6 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     The parameters of an estimator are the fields of a dataclass, so that its `__init__` need not be written.
     """
 
-    kernel: Any = "linear"
     C: Any = np.inf
     loss: Any = "hinge"
     penalty: Any = "l2"
@@ -188,7 +187,6 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
                 solutions = solve_several(tasks, run, budget, threads, watch, self._takes_backends)
             self.class_weight_ = class_factors(self.class_weight, self.classes_, labels, weights)
             self.shape_fit_ = X.shape
-            self._last_fit = (X.shape, labels, [problem.cost for problem in problems]) if self.warm_start else None
             self._store(X, labels, problems, solutions)
         self._warn(solutions, tol)
         return any(solution.status is Status.INTERRUPTED for solution in solutions)
@@ -299,6 +297,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """Keep what was found."""
         self.intercept_ = np.array([solution.b for solution in solutions])
         self._balls = optimum_balls(problems, solutions)
+        self._last_fit = (X.shape, labels, [problem.cost for problem in problems]) if self.warm_start else None
         for name in OF_RAMP:
             self.__dict__.pop(name, None)
         if self.loss == "ramp":
@@ -334,7 +333,8 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
+        kernel = getattr(self, "kernel", None)
+        tags.input_tags.pairwise = kernel == "precomputed" or isinstance(kernel, Precomputed)
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 

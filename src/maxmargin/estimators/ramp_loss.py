@@ -8,6 +8,7 @@ import numpy as np
 
 from maxmargin.core import Problem, Solution
 from maxmargin.core.ramp import convex_step
+from maxmargin.estimators.multiclass.per_problem import alone
 from maxmargin.solvers import RampSolution, solve_ramp, solve_ramp_exactly
 from maxmargin.typing import Indices
 
@@ -32,9 +33,9 @@ def store_outliers(model: Any, problems: Sequence[Problem], solutions: Sequence[
     """Set `outliers_` (training rows), `objective_` and `objective_bound_`: of one problem by itself, of several in a tuple."""
     ramps = [solution for solution in solutions if isinstance(solution, RampSolution)]
     outliers = [problem.row(np.flatnonzero(ramp.is_outlier)) for problem, ramp in zip(problems, ramps, strict=True)]
-    found: tuple[list[Any], ...] = (outliers, [ramp.objective for ramp in ramps], [ramp.bound for ramp in ramps])
-    for name, items in zip(OF_RAMP, found, strict=True):
-        setattr(model, name, items[0] if len(items) == 1 else tuple(items))
+    model.outliers_ = alone(outliers)
+    model.objective_ = alone([ramp.objective for ramp in ramps])
+    model.objective_bound_ = alone([ramp.bound for ramp in ramps])
 
 
 def last_steps(problems: Sequence[Problem], outliers: Indices | tuple[Indices, ...]) -> list[Problem]:

@@ -34,6 +34,11 @@ class Certificates(PerProblem):
         return f"Of {len(self)} problems, the one with the largest gap: {self.worst}"
 
 
+def alone(items: Sequence[Any]) -> Any:
+    """What is known of a single problem by itself, of several in a tuple."""
+    return items[0] if len(items) == 1 else tuple(items)
+
+
 def certificates_of(items: Sequence[Any]) -> Any:
     """One certificate by itself, several in a tuple with `worst`."""
     return items[0] if len(items) == 1 else Certificates.of(items, worst_of(items))

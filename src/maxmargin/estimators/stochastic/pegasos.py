@@ -10,6 +10,7 @@ from maxmargin.core import Problem, Regularization, Solution, Workspace, certify
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_integer, check_tol, seed_from
 from maxmargin.estimators.linear import soft
+from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner, split_bias
 from maxmargin.estimators.training_data import n_values
 from maxmargin.solvers import Budget, Pegasos
@@ -185,11 +186,11 @@ class PegasosSVC(StreamLearner):
     def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
         if self.tol is None:  # nothing was asked for, so nothing was missed
             solutions = [_without_goal(solution) for solution in solutions]
-        super()._store(X, labels, problems, solutions)
+        store_solutions(self, solutions)
         betas, vectors = np.array([s.beta for s in solutions]), np.array([s.w for s in solutions])
         is_used = betas.any(axis=0) if problems[0].is_linear else betas.any(axis=0) | vectors.any(axis=0)
         used = np.flatnonzero(is_used)
-        self._store_vectors(X, problems[0].kernel, vectors, self.intercept_, used)
+        self._store_vectors(X, problems[0].kernel, vectors, np.array([s.b for s in solutions]), used)
         self.dual_coef_ = betas[:, used]
         self.n_iter_ = max(max(s.n_iter for s in solutions), 1)
         self.t_ = self.n_iter_ * -(-len(problems[0].present) // int(self.batch_size))

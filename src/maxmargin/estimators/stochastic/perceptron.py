@@ -13,6 +13,7 @@ from maxmargin.analysis.witness import Separable
 from maxmargin.core import Candidate, Problem, Solution, Status, Workspace
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Train, check_choice, check_flag, is_number, seed_from
+from maxmargin.estimators.multiclass.per_problem import alone
 from maxmargin.estimators.progress.convergence import warn_of_mistakes
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner, split_bias
 from maxmargin.estimators.training_data import n_values
@@ -159,19 +160,12 @@ class Perceptron(StreamLearner):
         return 0.0
 
     def _trainer(self, k: int, seed: int) -> Train:
-        return partial(_trained, self._order, seed)
-
-    @property
-    def _order(self) -> str:
-        return "permuted" if self.shuffle else "given"
+        return partial(_trained, self.shuffle, seed)
 
     def _share(self, tol: float) -> Callable[[Event], float]:
         """The share of the epochs; all of it once one was clean."""
-
-        def share(event: Event) -> float:
-            return 1.0 if event.relative_gap == 0.0 else event.iteration / max(self.max_iter, event.iteration + 1)
-
-        return share
+        most = self.max_iter
+        return lambda event: event.iteration / max(most, event.iteration + 1) if event.relative_gap else 1.0
 
     def _warn(self, solutions: list[Any], tol: float) -> None:
         warn_of_mistakes(type(self).__name__, [solution.run.last_mistakes for solution in solutions], self.n_iter_)
@@ -181,7 +175,7 @@ class Perceptron(StreamLearner):
         models = [split_bias(run.average() if self.output == "averaged" else run.w, run.problem) for run in runs]
         counts = np.array([np.bincount(run.sequence, minlength=X.shape[0]) * run.problem.y for run in runs])
         used, eta = np.flatnonzero(counts.any(axis=0)), float(self.eta)
-        vectors, biases = eta * np.array([w for w, _ in models]), eta * np.array([b for _, b in models])
+        vectors, biases = (eta * np.array(parts) for parts in zip(*models, strict=True))
         self._store_vectors(X, problems[0].kernel, vectors, biases, used, keep=True)
         self.dual_coef_ = eta * counts[:, used]
         self.n_iter_ = max(max(run.epochs for run in runs), 1)
@@ -190,17 +184,11 @@ class Perceptron(StreamLearner):
         self._bias_scale = problems[0].bias.scale
         clocks = np.array([run.clock for run in runs], dtype=np.int64)
         self.t_ = int(clocks.max())
-        self._stream = None
-        if problems[0].is_linear:
-            self._stream = PerceptronStream(
-                np.array([run.w for run in runs]), np.array([run.u for run in runs]), clocks
-            )
-        for name, items in (
-            ("mistakes_", [run.sequence for run in runs]),
-            ("witness_", [_witness(run) for run in runs]),
-            ("mistake_bound_", [self._bound(run.problem) for run in runs]),
-        ):
-            setattr(self, name, items[0] if len(runs) == 1 else tuple(items))
+        w, u = np.array([run.w for run in runs]), np.array([run.u for run in runs])
+        self._stream = PerceptronStream(w, u, clocks) if problems[0].is_linear else None
+        self.mistakes_ = alone([run.sequence for run in runs])
+        self.witness_ = alone([_witness(run) for run in runs])
+        self.mistake_bound_ = alone([self._bound(problem) for problem in problems])
 
     def _bound(self, problem: Problem) -> Bound | None:
         """(ρ/γ)² with the margin that was given, or with that of the hard-margin solver's hyperplane."""
@@ -252,7 +240,7 @@ class Perceptron(StreamLearner):
         self.n_updates_ = count
 
     def _store_stream(self, stream: PerceptronStream) -> Floats:
-        self.witness_ = self.mistake_bound_ = None if len(stream.w) == 1 else (None,) * len(stream.w)
+        self.witness_ = self.mistake_bound_ = alone([None] * len(stream.w))
         self._stream, self._votes, self._bias_scale = stream, None, self._bias().scale
         self.n_updates_ = getattr(self, "n_updates_", 0)  # of a piece without visits
         self.t_ = int(stream.t.max())
@@ -281,12 +269,13 @@ class Perceptron(StreamLearner):
         4 1 False [-1.]
         """
         copy, problem = self._lesson(X, y)
-        run = _begun(problem, self._order, seed_from(self.random_state))
+        run = _begun(problem, self.shuffle, seed_from(self.random_state))
         eta, clock, radius = float(self.eta), Clock(copy._allowance(problem)), _radius(problem)
         while not run.is_clean and clock.spent() is None:
             count = 0
             for sample in run.visits.epoch():
-                score = problem.y[sample] * _score(run, sample)
+                w, b = split_bias(run.w, problem)
+                score = problem.y[sample] * (problem.decision(w)[sample] + b)
                 is_mistake = bool(run.visit(np.array([sample])))
                 count += is_mistake
                 n_updates = len(run.sequence)
@@ -305,8 +294,7 @@ class Perceptron(StreamLearner):
         if self._votes is None:
             return super()._scores(X)
         out = np.empty((X.shape[0], len(self._votes)))
-        longest = max(len(votes) for _, _, votes in self._votes)
-        step = rows_that_fit(longest, TILE_X)
+        step = rows_that_fit(max(len(votes) for _, _, votes in self._votes), TILE_X)
         for start in range(0, X.shape[0], step):
             K = self.kernel_.block(X[start : start + step], self._reference, dtype=np.float64) + self._bias_scale**2
             for k, (samples, signs, votes) in enumerate(self._votes):
@@ -322,43 +310,28 @@ class PerceptronSolution(Solution):
     run: Any = None
 
 
-def _begun(problem: Problem, order: str, seed: int) -> Run:
+def _begun(problem: Problem, shuffle: bool, seed: int) -> Run:
     """A perceptron with w = 0."""
-    visits = Visits.of(np.arange(problem.n), order, seed, n_values(problem.X) if problem.is_linear else 0)
+    values = n_values(problem.X) if problem.is_linear else 0
+    visits = Visits.of(np.arange(problem.n), "permuted" if shuffle else "given", seed, values)
     return Run.start(problem, Workspace(problem), visits)
 
 
 def _trained(
-    order: str,
-    seed: int,
-    problem: Problem,
-    solver: Any,
-    *,
-    budget: Budget,
-    observe: Callable[[Event], object] | None = None,
-    **settings: Any,
+    shuffle: bool, seed: int, problem: Problem, solver: Any, *, budget: Budget, observe: Any = None, **settings: Any
 ) -> PerceptronSolution:
     """Epochs until one is clean; called as `solve` is, but there is neither a solver to choose nor a gap."""
-    run, clock = _begun(problem, order, seed), Clock(budget)
+    run, clock = _begun(problem, shuffle, seed), Clock(budget)
 
     def tell(run: Run) -> bool:
         wrong = np.inf if run.last_mistakes < 0 else run.last_mistakes / problem.n
-        return observe is not None and observe(Event(clock.seconds, run.epochs, wrong, None)) is True
+        return observe is not None and observe(Event(clock.seconds, run.epochs, wrong, None))
 
     with one_blas_thread():
         was_interrupted = run_perceptron(run, clock, tell)
-    status = Status.SOLVED if run.is_clean else Status.ITERATION_BUDGET
-    status = Status.INTERRUPTED if was_interrupted else status
+    ended = Status.SOLVED if run.is_clean else Status.ITERATION_BUDGET
+    status = Status.INTERRUPTED if was_interrupted else ended
     return PerceptronSolution(run.w, 0.0, run.w, status, n_iter=run.epochs, solver="Perceptron", run=run)
-
-
-def _score(run: Run, sample: int) -> float:
-    """F of one sample."""
-    if run.gram is not None:
-        return float(run.scores[sample])
-    w, b = split_bias(run.w, run.problem)
-    row = run.problem.X[[sample]]
-    return float((row @ w)[0]) + b
 
 
 def _radius(problem: Problem) -> float:
@@ -368,11 +341,8 @@ def _radius(problem: Problem) -> float:
 
 def _witness(run: Run) -> Separable | None:
     """The proof that w separates; None where it does not, or by less than rounding."""
-    if not run.is_clean:
-        return None
-    w, b = split_bias(run.w, run.problem)
-    candidate = Candidate(w, b, np.zeros(run.problem.n))
-    return separable_from(run.problem, candidate)
+    candidate = Candidate(*split_bias(run.w, run.problem), np.zeros(run.problem.n))
+    return separable_from(run.problem, candidate) if run.is_clean else None
 
 
 def _votes(run: Run, used: Indices) -> tuple[Indices, Floats, Floats]:
