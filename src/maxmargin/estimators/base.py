@@ -22,12 +22,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from maxmargin.core import Bias, Candidate, Problem, Regularization, Solution, Status, loss_from_name, penalty_from_name
 from maxmargin.core.certificate.optimum_ball import optimum_balls
 from maxmargin.errors import InvalidInputError
+from maxmargin.estimators import training_data
 from maxmargin.estimators.multiclass.parallel import solve_several
 from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, Watch, watching
 from maxmargin.estimators.progress.convergence import warn_unless_solved
 from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trainer, store_outliers
-from maxmargin.estimators.training_data import READABLE, Fingerprint, class_factors, costs, n_values, validated
+from maxmargin.estimators.training_data import Fingerprint, class_factors, costs, n_values
 from maxmargin.kernel_matrix.shared_rows import SharedRows
 from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
 from maxmargin.solvers import Auto, Budget, Event, Solver, solve, solver_from_name
@@ -154,8 +155,11 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Indices, Floats]:
         """Rows, labels 0 … k − 1 of `classes_`, weights ≥ 0."""
-        X, y = validate_data(self, X, y, **READABLE)
-        X, self.classes_, labels, weights = validated(X, y, sample_weight)
+        X, y = validate_data(self, X, y, **training_data.READABLE)
+        X = training_data.checked_rows(X)
+        self.classes_, labels = training_data.encoded(y)
+        weights = training_data.checked_weights(sample_weight, X)
+        training_data.check_each_class(weights, labels, self.classes_)
         return X, labels, weights
 
     def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
@@ -329,7 +333,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     def _checked(self, X: Any) -> Matrix:
         """Samples to predict, validated."""
         check_is_fitted(self, "intercept_")
-        return validate_data(self, X, reset=False, **READABLE)
+        return validate_data(self, X, reset=False, **training_data.READABLE)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

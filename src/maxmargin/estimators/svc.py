@@ -82,9 +82,8 @@ class KernelClassifier(KernelPredictor):
         self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)
 
     def _stored(self, problems: list[Problem], labels: Indices) -> list[Candidate]:
-        n_classes, support = len(self.classes_), self.support_.astype(np.intp)
-        pairs = pairs_of(labels, n_classes)
-        betas = [unpack_dual(pair, support, self.dual_coef_, labels, n_classes) for pair in pairs]
+        support, pairs = self.support_.astype(np.intp), pairs_of(labels, len(self.classes_))
+        betas = [unpack_dual(pair, support, self.dual_coef_, labels) for pair in pairs]
         weights = betas if self._weights is None else self._weights
         return [Candidate(*each) for each in zip(weights, self.intercept_.tolist(), betas, strict=True)]
 

@@ -19,13 +19,11 @@ from sklearn.utils.validation import _check_sample_weight
 from maxmargin.core import Regularization
 from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.errors import InvalidInputError
+from maxmargin.kernel_matrix.tiles import rows_that_fit
 from maxmargin.kernels.inner import distinct
 from maxmargin.typing import Floats, Indices, Matrix
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
-
-PASS_VALUES = 1 << 19
-"""Values that one compiled call reads: 0.5 ms of a fingerprint, some 2 ms of a stream; where they are copied first, 4 MB."""
 
 READABLE: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
 """What scikit-learn's validation may let through: dense rows or CSR, which are not copied."""
@@ -42,36 +40,16 @@ OTHER_BOTH = "These are the training rows, but labels and sample weights differ 
 OTHER_VALUES = "These are not the rows that the model was trained on: their values differ."
 
 
-class Validated(NamedTuple):
-    """Training data that an estimator can take: labels are 0 … k − 1, the places among the classes; weights are ≥ 0."""
-
-    X: Matrix
-    classes: Any
-    labels: Indices
-    weights: Floats
-
-
-def validated(X: Matrix, y: Any, sample_weight: Any) -> Validated:
-    """From rows and labels that scikit-learn has checked."""
+def encoded(y: Any) -> tuple[Any, Indices]:
+    """(classes, labels): the different labels, at least two, and the place of each sample's among them."""
     check_classification_targets(y)
-    X = distinct(X) if sp.issparse(X) else X
-    check_magnitude(X)
     classes = np.unique(y)
     if len(classes) < 2:
         raise InvalidInputError(
             f"A classifier needs samples of at least two classes, got 1 class: {classes.tolist()[0]!r}."
         )
     labels = np.searchsorted(classes, y)  # many times faster than asking `unique` for the inverse, which sorts
-    weights = checked_weights(sample_weight, X)
-    if not weights.any():
-        raise InvalidInputError("Sample weights must contain at least one non-zero number.")
-    total = np.bincount(labels, weights=weights, minlength=len(classes))
-    if (total <= 0).any():
-        name = classes.tolist()[int(np.argmin(total))]
-        raise InvalidInputError(
-            f"No sample of class {name!r} has a positive sample_weight; remove the class or weigh it."
-        )
-    return Validated(X, classes, labels.astype(np.intp, copy=False), weights)
+    return classes, labels.astype(np.intp, copy=False)
 
 
 def checked_weights(sample_weight: Any, X: Matrix) -> Floats:
@@ -82,6 +60,25 @@ def checked_weights(sample_weight: Any, X: Matrix) -> Floats:
             f"Negative values in sample_weight: {float(weights.min())!r}. Use 0 to leave a sample out."
         )
     return weights
+
+
+def check_each_class(weights: Floats, labels: Indices, classes: Any) -> None:
+    """Refuse weights that leave a class out."""
+    if not weights.any():
+        raise InvalidInputError("Sample weights must contain at least one non-zero number.")
+    total = np.bincount(labels, weights=weights, minlength=len(classes))
+    if (total <= 0).any():
+        name = classes.tolist()[int(np.argmin(total))]
+        raise InvalidInputError(
+            f"No sample of class {name!r} has a positive sample_weight; remove the class or weigh it."
+        )
+
+
+def checked_rows(X: Matrix) -> Matrix:
+    """Rows in which no column is stored twice, with values whose squares float64 can hold."""
+    X = distinct(X) if sp.issparse(X) else X
+    check_magnitude(X)
+    return X
 
 
 def check_magnitude(X: Matrix) -> None:
@@ -216,11 +213,11 @@ def _add_dense(X: Any, out: Words) -> None:
     keys = np.empty(d, dtype=np.uint64)
     fill_keys(keys)
     if X.flags.f_contiguous and not X.flags.c_contiguous:
-        width = max(1, PASS_VALUES // n)
+        width = rows_that_fit(n, d)
         for left in range(0, d, width):
             add_columns(_bits(X[:, left : left + width].T), keys[left : left + width], out)
     else:
-        height = max(1, PASS_VALUES // d)
+        height = rows_that_fit(d, n)
         for top in range(0, n, height):
             add_rows(_bits(X[top : top + height]), keys, out[top : top + height])
 
@@ -230,7 +227,7 @@ def _add_sparse(X: Any, out: Words) -> None:
     from maxmargin._loops.fingerprint import add_rows_csr
 
     X = distinct(X)
-    height = max(1, PASS_VALUES * X.shape[0] // max(X.nnz, 1))
+    height = rows_that_fit(X.nnz // X.shape[0], X.shape[0])
     for top in range(0, X.shape[0], height):
         bottom = min(top + height, X.shape[0])
         values = slice(X.indptr[top], X.indptr[bottom])

@@ -24,6 +24,12 @@ class Pair:
     positive: int
     negative: int
 
+    @property
+    def layout(self) -> list[tuple[int, int]]:
+        """The row of `dual_coef_` in which the coefficients of each of the two classes stand."""
+        i, j = self.positive, self.negative
+        return [(i, j - (j > i)), (j, i - (i > j))]
+
 
 def pairs_of(labels: Indices, n_classes: int) -> list[Pair]:
     """The binary problems of encoded labels 0 … n_classes − 1."""
@@ -41,29 +47,20 @@ def pack_dual(
 ) -> tuple[Indices, Floats]:
     """(support, dual_coef): the support vectors grouped by class, and their signed duals in scikit-learn's layout."""
     table = np.zeros((n_classes - 1, len(labels)))
-    if n_classes == 2:
-        table[0] = betas[0]
-    else:
-        for pair, beta in zip(pairs, betas, strict=True):
-            i, j = pair.positive, pair.negative
-            own = labels[pair.rows] == i
-            table[j - 1, pair.rows[own]] = beta[own]
-            table[i, pair.rows[~own]] = beta[~own]
+    for pair, beta in zip(pairs, betas, strict=True):
+        for own, row in pair.layout:
+            is_own = labels[pair.rows] == own
+            table[row, pair.rows[is_own]] = beta[is_own]
     used = np.flatnonzero(table.any(axis=0))
     support = used[np.argsort(labels[used], kind="stable")]
     return support, table[:, support]
 
 
-def unpack_dual(pair: Pair, support: Indices, dual_coef: Floats, labels: Indices, n_classes: int) -> Floats:
+def unpack_dual(pair: Pair, support: Indices, dual_coef: Floats, labels: Indices) -> Floats:
     """The signed dual of one pair's problem, one entry for each of its samples: the inverse of `pack_dual`."""
-    full = np.zeros(len(labels))
-    if n_classes == 2:
-        full[support] = dual_coef[0]
-    else:
-        i, j = pair.positive, pair.negative
-        kind = labels[support]
-        full[support[kind == i]] = dual_coef[j - 1, kind == i]
-        full[support[kind == j]] = dual_coef[i, kind == j]
+    full, of_class = np.zeros(len(labels)), labels[support]
+    for own, row in pair.layout:
+        full[support[of_class == own]] = dual_coef[row, of_class == own]
     return full[pair.rows]
 
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeVar
 
 from maxmargin.estimators.multiclass.backends import elsewhere
@@ -15,15 +14,12 @@ from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.threads import one_blas_thread, short_turns
 
 T = TypeVar("T")
+Task = Callable[..., T]
+Run = Callable[[int, Budget], T]
 
 
 def solve_several(
-    tasks: Sequence[Callable[..., T]],
-    run: Callable[[int, Budget], T],
-    budget: Budget,
-    n_threads: int,
-    watch: Any,
-    takes_backends: bool,
+    tasks: Sequence[Task[T]], run: Run[T], budget: Budget, n_threads: int, watch: Any, takes_backends: bool
 ) -> list[T]:
     """The solution of each task: by `run` in threads, or by the tasks themselves where joblib's backend takes them.
 
@@ -32,18 +28,18 @@ def solve_several(
     backend = elsewhere() if takes_backends else None
     if backend is None:
         return in_threads(run, len(tasks), budget, n_threads)
-    solutions = backend.map(partial(_with_budget, budget), [(task,) for task in tasks])
+    solutions = backend.map(_solved, [(task, budget) for task in tasks])
     for k, solution in enumerate(solutions if watch is not None else []):
         watch.begin(k)
         watch.end(k, solution)
     return solutions
 
 
-def _with_budget(budget: Budget, task: Callable[..., T]) -> T:
+def _solved(task: Task[T], budget: Budget) -> T:
     return task(budget=budget)
 
 
-def in_threads(train: Callable[[int, Budget], T], n_problems: int, budget: Budget, n_threads: int) -> list[T]:
+def in_threads(train: Run[T], n_problems: int, budget: Budget, n_threads: int) -> list[T]:
     """What `train` gives for each problem 0 … n_problems − 1, each with its share of the seconds that are left.
 
     Ctrl-C asks all of them to stop with the best that they have; what they return then is returned here, and they say that they

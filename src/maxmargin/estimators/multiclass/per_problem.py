@@ -39,35 +39,25 @@ def alone(items: Sequence[Any]) -> Any:
     return items[0] if len(items) == 1 else tuple(items)
 
 
-def certificates_of(items: Sequence[Any]) -> Any:
-    """One certificate by itself, several in a tuple with `worst`."""
-    return items[0] if len(items) == 1 else Certificates.of(items, worst_of(items))
-
-
 def worst_of(certificates: Sequence[Any]) -> int:
     """Which certificate has the largest gap."""
     return int(np.argmax([certificate.relative_gap for certificate in certificates]))
 
 
-def store_endings(
-    model: Any,
-    certificates: Sequence[Any],
-    statuses: Sequence[Any],
-    solvers: Sequence[str],
-    traces: Sequence[Any],
-    worst: int,
-) -> None:
+def certificates_of(items: Sequence[Any]) -> Any:
+    """One certificate by itself, several in a tuple with `worst`."""
+    return items[0] if len(items) == 1 else Certificates.of(items, worst_of(items))
+
+
+def store_endings(model: Any, worst: int, **endings: Sequence[Any]) -> None:
     """Set `certificate_`, `status_`, `solver_` and `trace_`: of one problem by itself, of several in a tuple."""
-    is_one = len(certificates) == 1
-    model.certificate_ = certificates[0] if is_one else Certificates.of(certificates, worst)
-    for name, items in {"status_": statuses, "solver_": solvers, "trace_": traces}.items():
-        setattr(model, name, items[0] if is_one else PerProblem.of(items, worst))
+    for name, items in endings.items():
+        kind = Certificates if name == "certificate" else PerProblem
+        setattr(model, f"{name}_", items[0] if len(items) == 1 else kind.of(items, worst))
 
 
 def store_solutions(model: Any, solutions: Sequence[Any]) -> None:
     """The same from what the solver handed back."""
-    certificates, statuses, solvers, traces = zip(
-        *((solution.certificate, solution.status, solution.solver, solution.trace) for solution in solutions),
-        strict=True,
-    )
-    store_endings(model, certificates, statuses, solvers, traces, worst_of(certificates))
+    names = ("certificate", "status", "solver", "trace")
+    endings = {name: [getattr(solution, name) for solution in solutions] for name in names}
+    store_endings(model, worst_of(endings["certificate"]), **endings)

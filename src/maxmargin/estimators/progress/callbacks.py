@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from importlib.util import find_spec
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from sklearn.utils.metaestimators import available_if
 
@@ -40,21 +40,11 @@ class TakesCallbacks:
         return CallbackSupportMixin.set_callbacks(self, *callbacks)  # type: ignore[no-any-return]
 
 
-class Watcher(Protocol):
-    """Hears of each problem k of one fit: its beginning, its steps, its end."""
-
-    def begin(self, k: int) -> None:
-        """Problem k is begun."""
-
-    def see(self, k: int, event: Event, share: float) -> bool:
-        """Problem k has made a step and proved this share of its digits; True asks it to stop."""
-
-    def end(self, k: int, solution: Solution) -> None:
-        """Problem k is solved, as far as the solution says."""
-
-
-MakeWatcher = Callable[[str, Sequence[str], float], AbstractContextManager[Watcher]]
-"""From the estimator's name, the names of its problems and `tol` to a watcher."""
+MakeWatcher = Callable[[str, Sequence[str], float], AbstractContextManager[Any]]
+"""From the estimator's name, the names of its problems and `tol` to a watcher. It is told of each problem k of a fit: by
+``begin(k)``; by ``see(k, event, share)`` of each step, with the share of the digits that is proved (True asks it to stop); by
+``end(k, solution)``.
+"""
 
 WATCHER: ContextVar[MakeWatcher | None] = ContextVar("WATCHER", default=None)
 
@@ -72,7 +62,7 @@ def watched_by(make: MakeWatcher) -> Iterator[None]:
 class Watch:
     """The watchers of one fit. They hear one thing at a time, whichever threads solve its problems."""
 
-    def __init__(self, watchers: Sequence[Watcher]) -> None:
+    def __init__(self, watchers: Sequence[Any]) -> None:
         self._watchers, self._lock = watchers, threading.Lock()
 
     def observer(self, k: int, share: Callable[[Event], float]) -> Callable[[Event], bool]:
@@ -133,8 +123,8 @@ class Digits:
             self._first = max(gap, 1.0)
         now = float(gap <= self._tol)
         if self._tol < gap < self._first:
-            goal = math.log(max(self._tol, sys.float_info.epsilon))  # no gap reaches the logarithm of 0
-            now = math.log(self._first / gap) / (math.log(self._first) - goal)
+            start, goal = math.log(self._first), math.log(max(self._tol, sys.float_info.epsilon))  # log 0 has no end
+            now = (start - math.log(gap)) / (start - goal)
         self._share = max(self._share, min(now, 0.99 if event.certificate is None else 1.0))
         return self._share
 

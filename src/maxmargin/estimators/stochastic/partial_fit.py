@@ -12,7 +12,8 @@ from maxmargin.core import Problem
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import unchanged_by_errors
 from maxmargin.estimators.multiclass.one_vs_rest import KernelOneVsRest, signs_of
-from maxmargin.estimators.training_data import PASS_VALUES, READABLE, check_magnitude, checked_weights, class_factors
+from maxmargin.estimators.training_data import READABLE, checked_rows, checked_weights, class_factors
+from maxmargin.kernel_matrix.tiles import rows_that_fit
 from maxmargin.kernels import Linear
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
@@ -85,8 +86,8 @@ class StreamLearner(KernelOneVsRest):
             X, labels, weights = self._next_piece(X, y, classes, sample_weight)
             stream = self._stream_state(len(labels))
         rows, visits = Rows.of_matrix(X), self._stream_visits(weights)
-        batches = max(1, PASS_VALUES * len(labels) // max(rows.n_values, 1) // int(self.batch_size))
-        step = batches * int(self.batch_size)
+        at_a_time = rows_that_fit(rows.n_values // len(labels), len(labels))
+        step = -(-at_a_time // int(self.batch_size)) * int(self.batch_size)
         signed = [signs * weights for signs in signs_of(labels, len(self.classes_))]
         with deferred_interrupt() as was_interrupted:
             for start in range(0, len(visits), step):
@@ -105,7 +106,7 @@ class StreamLearner(KernelOneVsRest):
         """The validated piece: its rows, labels 0 … k − 1 and factors."""
         is_first = not hasattr(self, "intercept_")
         X, y = validate_data(self, X, y, reset=is_first, **READABLE)
-        check_magnitude(X)
+        X = checked_rows(X)
         if is_first:
             check_classification_targets(y)
             if classes is None:

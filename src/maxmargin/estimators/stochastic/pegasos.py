@@ -24,10 +24,7 @@ FEWEST_EPOCHS = 1000
 """Epochs that ``n_epochs=None`` allows at least, and makes where ``tol`` is None."""
 
 MOST_VALUES = 10**9
-"""Stored values that ``n_epochs=None`` lets a fit visit beyond its fewest epochs: some 5 seconds of one thread."""
-
-VISIT_VALUES = 10
-"""Stored values in whose time a visit does all else: 30 ns beside 3 ns a value, measured on rows of 4 to 64 values."""
+"""Stored values that ``n_epochs=None`` lets a fit visit beyond its fewest epochs: 5 s of one thread, 15 s for short rows."""
 
 
 class PegasosStep(NamedTuple):
@@ -294,7 +291,7 @@ def _epochs_for(problem: Problem, tol: float) -> int:
     """
     n = len(problem.present)
     values = n_values(problem.X) if problem.is_linear else n * n
-    most = MOST_VALUES // (values + VISIT_VALUES * n)
+    most = MOST_VALUES // (values + n)  # as if a visit took a value more
     square = float(problem.diag()[problem.present].max()) + problem.bias.scale**2
     per_epoch = tol / float(problem.cost.max())  # λ · tol · n, with λ = 1/(n · cost)
     return most if square >= most * per_epoch else int(np.ceil(square / per_epoch))

@@ -151,12 +151,12 @@ class Perceptron(StreamLearner):
         """0: an epoch without a mistake."""
         check_choice("output", self.output, ("last", "averaged", "voted"))
         check_flag("shuffle", self.shuffle)
-        if not _is_positive(self.eta):
+        if not (is_number(self.eta) and 0 < self.eta < np.inf):
             raise InvalidInputError(f"eta is the learning rate and must be a positive number, got {self.eta!r}.")
-        if not (self.margin is None or _is_positive(self.margin) or isinstance(self.margin, str)):
+        if is_number(self.margin) and not 0 < self.margin < np.inf:
             raise InvalidInputError(f'margin must be a positive number, "compute" or None, got {self.margin!r}.')
-        if isinstance(self.margin, str):
-            check_choice("margin", self.margin, ("compute",))
+        if not is_number(self.margin):
+            check_choice("margin", self.margin, ("compute", None))
         return 0.0
 
     def _trainer(self, k: int, seed: int) -> Train:
@@ -184,8 +184,8 @@ class Perceptron(StreamLearner):
         self._bias_scale = problems[0].bias.scale
         clocks = np.array([run.clock for run in runs], dtype=np.int64)
         self.t_ = int(clocks.max())
-        w, u = np.array([run.w for run in runs]), np.array([run.u for run in runs])
-        self._stream = PerceptronStream(w, u, clocks) if problems[0].is_linear else None
+        stream = PerceptronStream(np.array([run.w for run in runs]), np.array([run.u for run in runs]), clocks)
+        self._stream = stream if problems[0].is_linear else None
         self.mistakes_ = alone([run.sequence for run in runs])
         self.witness_ = alone([_witness(run) for run in runs])
         self.mistake_bound_ = alone([self._bound(problem) for problem in problems])
@@ -218,6 +218,7 @@ class Perceptron(StreamLearner):
                 f"{what} needs samples that a stream does not keep. Use fit, or output='last' or 'averaged' and margin=None."
             )
         if not hasattr(self, "intercept_"):
+            self.n_updates_ = 0
             n_problems = len(self._sides())
             w, u = np.zeros((2, n_problems, self.n_features_in_ + 1))
             return PerceptronStream(w, u, np.zeros(n_problems, dtype=np.int64))
@@ -233,23 +234,18 @@ class Perceptron(StreamLearner):
         return np.flatnonzero(weights > 0).astype(np.int64)
 
     def _visit(self, stream: PerceptronStream, rows: Rows, signed: list[Floats], visits: Indices) -> None:
-        count = getattr(self, "n_updates_", 0)
         for own, w, u, t in zip(signed, *stream, strict=True):
-            count += len(visit_rows(rows, own, self._bias().scale, visits, int(t), w, u)[0])
+            self.n_updates_ += len(visit_rows(rows, own, self._bias().scale, visits, int(t), w, u)[0])
         stream.t[:] += len(visits)
-        self.n_updates_ = count
 
     def _store_stream(self, stream: PerceptronStream) -> Floats:
         self.witness_ = self.mistake_bound_ = alone([None] * len(stream.w))
         self._stream, self._votes, self._bias_scale = stream, None, self._bias().scale
-        self.n_updates_ = getattr(self, "n_updates_", 0)  # of a piece without visits
         self.t_ = int(stream.t.max())
-        vectors = stream.w
-        if self.output == "averaged":
-            vectors = stream.w - stream.u / np.maximum(stream.t, 1)[:, None]
-        scales = np.ones(vectors.shape[1])
-        scales[-1] = self._bias_scale
-        return np.asarray(float(self.eta) * scales * vectors)
+        mean = stream.w - stream.u / np.maximum(stream.t, 1)[:, None]
+        vectors = float(self.eta) * (mean if self.output == "averaged" else stream.w)
+        vectors[:, -1] *= self._bias_scale
+        return vectors
 
     # -- lessons -------------------------------------------------------------------------------------------------
 
@@ -349,7 +345,3 @@ def _votes(run: Run, used: Indices) -> tuple[Indices, Floats, Floats]:
     """Of each version of w: which of the used samples made it, with which sign, and its share of the votes."""
     samples, lives = run.sequence, run.survivals()
     return np.searchsorted(used, samples), run.problem.y[samples], lives / max(int(lives.sum()), 1)
-
-
-def _is_positive(value: Any) -> bool:
-    return is_number(value) and bool(0 < value < np.inf)

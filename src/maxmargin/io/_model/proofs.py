@@ -59,7 +59,7 @@ def read_proofs(model: Any, fields: Input, n_problems: int) -> None:
     ends = np.cumsum([0, *lengths]).tolist()
     traces = [tuple(_point(row) for row in points[ends[k] : ends[k + 1]].tolist()) for k in range(n_problems)]
     worst = fields.whole("worst", 0, n_problems - 1) if n_problems > 1 else 0
-    store_endings(model, certificates, statuses, solvers, traces, worst)
+    store_endings(model, worst, certificate=certificates, status=statuses, solver=solvers, trace=traces)
 
 
 def _number_or_none(value: float | None) -> Any:
