@@ -61,7 +61,7 @@ def test_the_default_epochs_are_those_of_the_rate_and_never_endless():
               for lam in (1e-3, 1e-4, 1.0, 1e-12)}  # fmt: skip
     assert epochs[1e-3].iterations == np.ceil(square / (1e-3 * 1e-2) / 50)
     assert epochs[1.0].iterations == 1000
-    assert epochs[1e-12].iterations == 10**9 // (50 * (30 + 10))
+    assert epochs[1e-12].iterations == 10**9 // (50 * (30 + 1))
     assert PegasosSVC(tol=None)._allowance(problem).iterations == 1000
     assert PegasosSVC(n_epochs=7)._allowance(problem).iterations == 7
 

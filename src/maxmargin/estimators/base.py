@@ -19,8 +19,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import Bias, Candidate, Problem, Regularization, Solution, Status, loss_from_name, penalty_from_name
+from maxmargin.core import L2, Bias, Candidate, Problem, Regularization, Solution, Status
 from maxmargin.core.certificate.optimum_ball import optimum_balls
+from maxmargin.core.losses import loss_from_name
+from maxmargin.core.penalties import penalty_from_name
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import training_data
 from maxmargin.estimators.multiclass.parallel import solve_several
@@ -215,7 +217,8 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     def _problems(self, X: Matrix, labels: Indices, weights: Floats, kernel: Kernel | None = None) -> list[Problem]:
         """The binary problems of validated data, all with one resolved kernel: by default that of the parameters."""
         kernel = self._resolved_kernel(X, weights) if kernel is None else kernel
-        trade_off, loss, penalty = self._trade_off(), loss_from_name(self.loss), penalty_from_name(self.penalty)
+        trade_off, loss = self._trade_off(), loss_from_name(self.loss)
+        penalty = L2() if self.penalty == "l2" else penalty_from_name(self.penalty)
         factors = class_factors(self.class_weight, self.classes_, labels, weights)[labels]
         bias, shared = self._bias(), None if isinstance(kernel, Linear) else SharedRows(kernel, X)
         problems: list[Problem] = []
@@ -289,7 +292,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         last = self.__dict__.get("_last_fit") if self.warm_start else None
         if last is None or last[0] != problems[0].X.shape or not np.array_equal(last[1], labels):
             return [None] * len(problems)
-        return [self._moved(*each) for each in zip(problems, self._stored(problems, labels), last[2], strict=True)]
+        return [self._moved(*each) for each in zip(problems, self._stored(labels), last[2], strict=True)]
 
     def _moved(self, problem: Problem, candidate: Candidate, cost: Floats) -> Candidate:
         """A start for a problem from what was stored under another cost."""
@@ -313,7 +316,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
                 setattr(self, f"{name}_", getattr(solutions[0], name))
 
     @abstractmethod
-    def _stored(self, problems: list[Problem], labels: Indices) -> list[Candidate]:
+    def _stored(self, labels: Indices) -> list[Candidate]:
         """The model of each binary problem as it is stored."""
 
     def _candidates(self, X: Matrix, labels: Indices, weights: Floats) -> list[tuple[Problem, Candidate]]:
@@ -321,7 +324,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         problems = self._problems(X, labels, weights, getattr(self, "kernel_", None))
         if self.loss == "ramp":
             problems = last_steps(problems, self.outliers_)
-        return list(zip(problems, self._stored(problems, labels), strict=True))
+        return list(zip(problems, self._stored(labels), strict=True))
 
     def _why_uncertified(self) -> str:
         """Why a fitted model has no `certificate_`, and what to do."""
@@ -343,5 +346,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         return tags
 
     def __dask_tokenize__(self) -> Any:
-        """All that it holds: Dask would take a dataclass by its fields, the same for two models with the same parameters."""
-        return type(self), self.__dict__
+        """All that it holds: Dask would take a dataclass by its parameters, the same before and after a fit."""
+        import cloudpickle  # type: ignore[import-untyped]  # Dask brings it
+
+        return cloudpickle.dumps(self)

@@ -132,7 +132,7 @@ class LinearSVC(OneVsRest):
         self.dual_coef_ = betas[:, self.support_]
         self.n_iter_ = max(max(solution.n_iter for solution in solutions), 1)
 
-    def _stored(self, problems: list[Problem], labels: Indices) -> list[Candidate]:
+    def _stored(self, labels: Indices) -> list[Candidate]:
         betas = self._spread(self.dual_coef_, len(labels))
         weights = self.coef_.astype(np.float64, copy=False)
         return [Candidate(*each) for each in zip(weights, self.intercept_.tolist(), betas, strict=True)]

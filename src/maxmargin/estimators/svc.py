@@ -81,7 +81,7 @@ class KernelClassifier(KernelPredictor):
         self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
         self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)
 
-    def _stored(self, problems: list[Problem], labels: Indices) -> list[Candidate]:
+    def _stored(self, labels: Indices) -> list[Candidate]:
         support, pairs = self.support_.astype(np.intp), pairs_of(labels, len(self.classes_))
         betas = [unpack_dual(pair, support, self.dual_coef_, labels) for pair in pairs]
         weights = betas if self._weights is None else self._weights

@@ -116,6 +116,8 @@ def class_factors(class_weight: Any, classes: Any, labels: Indices, weights: Flo
     >>> class_factors("balanced", np.array(["a", "b"]), np.array([0, 1]), np.array([3.0, 1.0])).round(3)
     array([0.667, 2.   ])
     """
+    if class_weight is None:
+        return np.ones(len(classes))
     if isinstance(class_weight, str) and class_weight == "balanced":
         factors = weights.sum() / (len(classes) * np.bincount(labels, weights=weights, minlength=len(classes)))
     else:

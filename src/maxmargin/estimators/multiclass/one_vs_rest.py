@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import Bias, Candidate, Problem, products
+from maxmargin.core import Bias, Candidate, products
 from maxmargin.estimators.base import Classifier, check_flag
 from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
 from maxmargin.threads import usable_threads
@@ -86,7 +86,7 @@ class KernelOneVsRest(OneVsRest):
             self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[used]
             self._reference = kernel.reference(X, used)
 
-    def _stored(self, problems: list[Problem], labels: Indices) -> list[Candidate]:
+    def _stored(self, labels: Indices) -> list[Candidate]:
         betas = self._spread(self.dual_coef_, len(labels))
         vectors = self._weights if self._coefficients is None else self._spread(self._coefficients, len(labels))
         return [Candidate(*each) for each in zip(vectors, self.intercept_.tolist(), betas, strict=True)]

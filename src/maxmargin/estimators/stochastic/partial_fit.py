@@ -122,8 +122,10 @@ class StreamLearner(KernelOneVsRest):
             raise InvalidInputError(f"Labels {np.unique(y[~is_known]).tolist()} are none of classes {self.classes_}.")
         if isinstance(self.class_weight, str):
             raise InvalidInputError(f"class_weight={self.class_weight!r} needs all samples. Use a dict in partial_fit.")
-        factors = class_factors(self.class_weight, self.classes_, labels, labels)
-        return X, labels.astype(np.intp, copy=False), checked_weights(sample_weight, X) * factors[labels]
+        weights = checked_weights(sample_weight, X)
+        if self.class_weight is not None:
+            weights = weights * class_factors(self.class_weight, self.classes_, labels, weights)[labels]
+        return X, labels.astype(np.intp, copy=False), weights
 
     @abstractmethod
     def _stream_state(self, n_samples: int) -> Any:
