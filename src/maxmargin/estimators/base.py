@@ -1,8 +1,6 @@
 """What all estimators share: the checks of parameters, and one `fit`, which loses nothing when it fails.
 
     validate → pose binary problems → solve (several in threads, or on joblib's backend) → store
-
-An estimator says which problems it poses, which solver it wants, and what it keeps of the solutions.
 """
 
 import math
@@ -30,7 +28,7 @@ from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, Watch, watching
 from maxmargin.estimators.progress.convergence import warn_unless_solved
 from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trainer, store_outliers
-from maxmargin.estimators.training_data import Fingerprint, class_factors, costs, n_values
+from maxmargin.estimators.training_data import Fingerprint, class_factors, costs
 from maxmargin.kernel_matrix.shared_rows import SharedRows
 from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
 from maxmargin.solvers import Auto, Budget, Event, Solver, solve, solver_from_name
@@ -147,7 +145,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """
         with unchanged_by_errors(self):
             X, labels, weights = self._validated(X, y, sample_weight)
-            threads = usable_threads(self.n_jobs) if n_values(X) >= WORTH_A_THREAD else 1
+            threads = usable_threads(self.n_jobs) if X.size >= WORTH_A_THREAD else 1
             fingerprint = begun(partial(Fingerprint.of, X, labels, weights), threads)
             was_interrupted = self._fit(X, labels, weights)
             self.fingerprint_ = fingerprint()

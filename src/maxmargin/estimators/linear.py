@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core import Bias, Candidate, Problem, Regularization, Solution, products
+from maxmargin.core import Bias, Problem, Regularization, Solution, products
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import check_choice, check_flag
 from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, labels_from
@@ -132,10 +132,8 @@ class LinearSVC(OneVsRest):
         self.dual_coef_ = betas[:, self.support_]
         self.n_iter_ = max(max(solution.n_iter for solution in solutions), 1)
 
-    def _stored(self, labels: Indices) -> list[Candidate]:
-        betas = self._spread(self.dual_coef_, len(labels))
-        weights = self.coef_.astype(np.float64, copy=False)
-        return [Candidate(*each) for each in zip(weights, self.intercept_.tolist(), betas, strict=True)]
+    def _vectors(self, n: int) -> Floats:
+        return np.asarray(self.coef_)
 
     # -- predict -------------------------------------------------------------------------------------------------
 

@@ -84,28 +84,11 @@ def checked_rows(X: Matrix) -> Matrix:
 def check_magnitude(X: Matrix) -> None:
     """Refuse data whose squares would overflow, or all vanish, in float64."""
     values = X.data if sp.issparse(X) else X
-    if values.size == 0 or _has_harmless_squares(values):
-        return
-    largest = max(float(values.max()), -float(values.min()))
+    largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if largest > LARGEST:
         raise InvalidInputError(f"The largest value of X is {largest:.2g}; its square overflows. Scale the features.")
     if 0 < largest < SMALLEST:
         raise InvalidInputError(f"The largest value of X is {largest:.2g}; its square vanishes. Scale the features.")
-
-
-def _has_harmless_squares(values: Floats) -> bool:
-    """Whether Σ x², one fast pass, already shows that no square overflows and not all vanish."""
-    if not (values.flags.c_contiguous or values.flags.f_contiguous):
-        return False
-    flat = values.ravel(order="K")
-    with np.errstate(over="ignore"):
-        total = np.einsum("i,i->", flat, flat)  # not BLAS, whose threads would wait for one another on a busy machine
-        return bool(SMALLEST**2 * flat.size <= total <= LARGEST**2)
-
-
-def n_values(X: Matrix) -> int:
-    """How many values are stored."""
-    return int(X.nnz if sp.issparse(X) else X.size)
 
 
 def class_factors(class_weight: Any, classes: Any, labels: Indices, weights: Floats) -> Floats:

@@ -39,6 +39,15 @@ class OneVsRest(Classifier):
         full[:, self.support_] = coefficients
         return full
 
+    @abstractmethod
+    def _vectors(self, n: int) -> Floats:
+        """The vector of each problem in the feature space, where there were n training samples."""
+
+    def _stored(self, labels: Indices) -> list[Candidate]:
+        n = len(labels)
+        each = zip(self._vectors(n), self.intercept_.tolist(), self._spread(self.dual_coef_, n), strict=True)
+        return [Candidate(w, b, beta) for w, b, beta in each]
+
     def decision_function(self, X: Any) -> Floats:
         """F(x): positive for ``classes_[1]``; one column a class for more than two.
 
@@ -86,10 +95,8 @@ class KernelOneVsRest(OneVsRest):
             self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[used]
             self._reference = kernel.reference(X, used)
 
-    def _stored(self, labels: Indices) -> list[Candidate]:
-        betas = self._spread(self.dual_coef_, len(labels))
-        vectors = self._weights if self._coefficients is None else self._spread(self._coefficients, len(labels))
-        return [Candidate(*each) for each in zip(vectors, self.intercept_.tolist(), betas, strict=True)]
+    def _vectors(self, n: int) -> Floats:
+        return np.asarray(self._weights) if self._coefficients is None else self._spread(self._coefficients, n)
 
     @property
     def coef_(self) -> Floats:

@@ -6,13 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core import Problem, Regularization, Solution, Workspace, certify
+from maxmargin.core import Problem, Regularization, Workspace, certify
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_integer, check_tol, seed_from
 from maxmargin.estimators.linear import soft
 from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner, split_bias
-from maxmargin.estimators.training_data import n_values
 from maxmargin.solvers import Budget, Pegasos
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.solvers.stochastic.iterates import Counts, Iterates, step_rows
@@ -180,9 +179,9 @@ class PegasosSVC(StreamLearner):
             n_epochs = max(FEWEST_EPOCHS, _epochs_for(problem, self.tol))
         return budget_from(n_epochs, self.max_seconds, self.cache_size)
 
-    def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
+    def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Any]) -> None:
         if self.tol is None:  # nothing was asked for, so nothing was missed
-            solutions = [_without_goal(solution) for solution in solutions]
+            solutions = [replace(s, certificate=replace(s.certificate, tol=None)) for s in solutions]
         store_solutions(self, solutions)
         betas, vectors = np.array([s.beta for s in solutions]), np.array([s.w for s in solutions])
         is_used = betas.any(axis=0) if problems[0].is_linear else betas.any(axis=0) | vectors.any(axis=0)
@@ -277,12 +276,6 @@ class PegasosSVC(StreamLearner):
                     return
 
 
-def _without_goal(solution: Solution) -> Solution:
-    """The same, but its certificate has no gap to compare with."""
-    assert solution.certificate is not None
-    return replace(solution, certificate=replace(solution.certificate, tol=None))
-
-
 def _epochs_for(problem: Problem, tol: float) -> int:
     """Epochs that make ρ²/(λ · tol) steps, no more than MOST_VALUES allow.
 
@@ -290,7 +283,7 @@ def _epochs_for(problem: Problem, tol: float) -> int:
     tol times the objective of w = 0.
     """
     n = len(problem.present)
-    values = n_values(problem.X) if problem.is_linear else n * n
+    values = problem.X.size if problem.is_linear else n * n
     most = MOST_VALUES // (values + n)  # as if a visit took a value more
     square = float(problem.diag()[problem.present].max()) + problem.bias.scale**2
     per_epoch = tol / float(problem.cost.max())  # λ · tol · n, with λ = 1/(n · cost)

@@ -16,7 +16,6 @@ from maxmargin.estimators.base import Train, check_choice, check_flag, is_number
 from maxmargin.estimators.multiclass.per_problem import alone
 from maxmargin.estimators.progress.convergence import warn_of_mistakes
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner, split_bias
-from maxmargin.estimators.training_data import n_values
 from maxmargin.kernel_matrix.tiles import TILE_X, rows_that_fit
 from maxmargin.solvers import Budget, Clock, Event, solve
 from maxmargin.solvers.linear.rows import Rows
@@ -308,8 +307,8 @@ class PerceptronSolution(Solution):
 
 def _begun(problem: Problem, shuffle: bool, seed: int) -> Run:
     """A perceptron with w = 0."""
-    values = n_values(problem.X) if problem.is_linear else 0
-    visits = Visits.of(np.arange(problem.n), "permuted" if shuffle else "given", seed, values)
+    order, values = "permuted" if shuffle else "given", problem.X.size if problem.is_linear else 0
+    visits = Visits.of(np.arange(problem.n), order, seed, values)
     return Run.start(problem, Workspace(problem), visits)
 
 
