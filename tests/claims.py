@@ -103,7 +103,7 @@ CLAIMS = (
     Claim(
         "cli/about.py",
         "It is not proved to separate its samples.",
-        "tests/estimators/test_perceptron.py::test_where_nothing_separates_there_is_a_warning_and_no_witness",
+        "tests/estimators/stochastic/test_perceptron.py::test_where_nothing_separates_there_is_a_warning_and_no_witness",
     ),
     Claim(
         "estimators/base.py",
@@ -113,7 +113,7 @@ CLAIMS = (
     Claim(
         "estimators/stochastic/perceptron.py",
         "A perceptron minimises nothing",
-        "tests/estimators/test_perceptron.py::test_a_clean_epoch_comes_with_a_witness_within_the_computed_bound",
+        "tests/estimators/stochastic/test_perceptron.py::test_a_clean_epoch_comes_with_a_witness_within_the_computed_bound",
     ),
     Claim(
         "estimators/stochastic/pegasos.py",
@@ -361,7 +361,7 @@ CLAIMS = (
     Claim(
         "html_report/templates/certificate.html.j2",
         "none: its last epoch still made mistakes",
-        "tests/estimators/test_perceptron.py::test_where_nothing_separates_there_is_a_warning_and_no_witness",
+        "tests/estimators/stochastic/test_perceptron.py::test_where_nothing_separates_there_is_a_warning_and_no_witness",
     ),
     Claim(
         "solvers/ramp/exact.py",

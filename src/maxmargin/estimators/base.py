@@ -1,6 +1,6 @@
 """What all estimators share: the checks of parameters, and one `fit`, which loses nothing when it fails.
 
-    validate → pose binary problems → solve (several in threads, or on joblib's backend) → store
+validate → pose binary problems → solve (several in threads, or on joblib's backend) → store
 """
 
 import math

@@ -57,7 +57,7 @@ class LinearSVC(OneVsRest):
     verbose : bool
         Show the gap while it falls, and how each problem ended, on stderr.
     n_starts : int
-        Ramp only: from how many points to descend. The first is the hinge's solution; the best end is kept.
+        Ramp only, as in `SVC`: from how many points to descend.
 
     Attributes
     ----------
@@ -68,9 +68,8 @@ class LinearSVC(OneVsRest):
     certificate_, status_, solver_, trace_
         The proof, how the fit ended, which solver and why, its certified moments; tuples with `.worst` for more than two classes.
     outliers_, objective_, objective_bound_
-        Ramp only: the samples that the last convex step left out (their loss is 1), the ramp's objective, and a value that no
-        model can be below: 0 unless ``solver="exact"`` proved more. A tuple for more than two classes. `certificate_` is that
-        of the last convex step.
+        Ramp only, as in `SVC`: the samples that were left out, the objective, and a value that no model can be below.
+        `certificate_` is then that of the last convex step.
     classes_, n_features_in_, n_iter_
         As in scikit-learn.
 

@@ -1,6 +1,6 @@
 """SVC and HardMarginSVC: support vector machines with a kernel, each pair of classes by itself, and a proof."""
 
-from dataclasses import KW_ONLY, dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from maxmargin.core.certificate.groups import INSIDE, group_of_each
 from maxmargin.core.dual import make_feasible
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Train, check_choice, check_flag
+from maxmargin.estimators.kernel_parameters import KernelParameters
 from maxmargin.estimators.kernel_prediction import KernelPredictor
 from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pairs_of, unpack_dual
 from maxmargin.estimators.ramp_loss import first_step
@@ -21,17 +22,11 @@ from maxmargin.typing import Floats, Indices, Matrix
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelClassifier(KernelPredictor):
+class KernelClassifier(KernelParameters, KernelPredictor):
     """Abstract base of the classifiers with a kernel: their training."""
 
-    kernel: Any = "linear"
-    degree: int = 3
-    gamma: Any = "scale"
-    coef0: float = 0.0
-    fit_intercept: bool = True
     tol: float
     max_iter: int = -1
-    max_seconds: float | None = None
     cache_size: Any = "auto"
     solver: Any = "auto"
     decision_function_shape: str = "ovr"
@@ -188,8 +183,7 @@ class SVC(KernelClassifier):
 
     def _solver(self, seed: int, n_threads: int) -> Solver | Auto:
         solver = super()._solver(seed, n_threads)
-        has_switch = any(field.name == "shrinking" for field in fields(solver))  # type: ignore[arg-type]
-        if check_flag("shrinking", self.shrinking) or not has_switch:
+        if check_flag("shrinking", self.shrinking) or not hasattr(solver, "shrinking"):
             return solver
         return replace(solver, shrinking=False)  # type: ignore[type-var]
 

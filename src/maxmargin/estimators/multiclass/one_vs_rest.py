@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core import Bias, Candidate, products
 from maxmargin.estimators.base import Classifier, check_flag
+from maxmargin.estimators.kernel_parameters import KernelParameters
 from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
@@ -68,15 +69,9 @@ class OneVsRest(Classifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelOneVsRest(OneVsRest):
+class KernelOneVsRest(KernelParameters, OneVsRest):
     """Abstract base of those with a kernel: a vector of the feature space and a bias for each class."""
 
-    kernel: Any = "linear"
-    degree: int = 3
-    gamma: Any = "scale"
-    coef0: float = 0.0
-    fit_intercept: bool = True
-    max_seconds: float | None = None
     n_jobs: int | None = None
     random_state: Any = None
 
