@@ -90,7 +90,7 @@ def certified_gap(model: Any, X: Any, y: Any, C: float) -> float:
     gaps = []
     with one_blas_thread():
         for k, problem in enumerate(ours._problems(X, labels, weights)):
-            beta = unpack_dual(pairs_of(labels, n_classes)[k], support, dual_coef, labels, n_classes)
+            beta = unpack_dual(pairs_of(labels, n_classes)[k], support, dual_coef, labels)
             gaps.append(_gap(problem, beta, float(np.ravel(model.intercept_)[k])))
     return max(gaps)
 

@@ -103,7 +103,7 @@ CLAIMS = (
     Claim(
         "cli/about.py",
         "It is not proved to separate its samples.",
-        "tests/estimators/test_perceptron.py::test_where_nothing_separates_there_is_a_warning_and_no_witness",
+        "tests/estimators/stochastic/test_perceptron.py::test_where_nothing_separates_there_is_a_warning_and_no_witness",
     ),
     Claim(
         "estimators/base.py",
@@ -113,10 +113,10 @@ CLAIMS = (
     Claim(
         "estimators/stochastic/perceptron.py",
         "A perceptron minimises nothing",
-        "tests/estimators/test_perceptron.py::test_a_clean_epoch_comes_with_a_witness_within_the_computed_bound",
+        "tests/estimators/stochastic/test_perceptron.py::test_a_clean_epoch_comes_with_a_witness_within_the_computed_bound",
     ),
     Claim(
-        "estimators/stochastic/partial_fit.py",
+        "estimators/stochastic/pegasos.py",
         "A model that was learned from a stream",
         "tests/html_report/test_report.py::test_a_stream_has_no_certificate_and_says_so",
     ),
@@ -206,7 +206,9 @@ CLAIMS = (
         "tests/cli/commands/test_questions.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
     ),
     Claim(
-        "cli/demonstration.py", "maxmargin: every answer carries its proof", "tests/cli/test_demonstration.py::test_the_demo_says"
+        "cli/demonstration.py",
+        "maxmargin: every answer carries its proof",
+        "tests/cli/test_demonstration.py::test_the_demo_says",
     ),
     Claim(
         "cli/demonstration.py",
@@ -271,7 +273,7 @@ CLAIMS = (
     Claim(
         "core/certificate/certify.py",
         "{} What is proved is about the data given.",
-        "tests/estimators/test_fingerprint.py::test_other_data_that_the_model_is_optimal_for_are_certified_and_named",
+        "tests/estimators/test_training_data.py::test_other_data_that_the_model_is_optimal_for_are_certified_and_named",
     ),
     Claim(
         "core/certificate/certify.py",
@@ -366,7 +368,7 @@ CLAIMS = (
     Claim(
         "html_report/templates/certificate.html.j2",
         "none: its last epoch still made mistakes",
-        "tests/estimators/test_perceptron.py::test_where_nothing_separates_there_is_a_warning_and_no_witness",
+        "tests/estimators/stochastic/test_perceptron.py::test_where_nothing_separates_there_is_a_warning_and_no_witness",
     ),
     Claim(
         "solvers/ramp/exact.py",

@@ -107,7 +107,7 @@ def test_nothing_is_solved_where_two_samples_are_a_proof(monkeypatch):
         assert isinstance(verdict, NotSeparable)
         assert set(verdict.exact) == {7, 300}
         assert verdict.check().is_exact
-    monkeypatch.setattr("maxmargin.estimators.progress.callbacks.Watch.solve", never)
+    monkeypatch.setattr("maxmargin.estimators.base.solve", never)
     with pytest.raises(NotSeparableError, match="shown by 2 samples"):
         HardMarginSVC().fit(X, y)
     with pytest.raises(NotSeparableError, match="shown by 2 samples"):

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris, make_moons
 from maxmargin import SVC, ConvergenceWarning, HardMarginSVC, LinearSVC, PegasosSVC
 from maxmargin.core import Candidate, Problem, certify
 from maxmargin.core.certificate.certify import QUESTION
-from maxmargin.estimators.multiclass.one_vs_one import Certificates
+from maxmargin.estimators.multiclass.per_problem import Certificates
 from maxmargin.rounding import shown_above
 
 LINE = Problem(np.arange(4.0)[:, None], np.array([-1.0, -1.0, 1.0, 1.0]), cost=np.full(4, 10.0))

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from maxmargin import LinearSVC, certify
 from maxmargin.core import products
+from maxmargin.kernel_matrix import tiles
 from maxmargin.solvers import auto
 from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear import rows
@@ -66,7 +67,11 @@ def compiled():
 @pytest.fixture
 def small_blocks():
     """Blocks of 1 MB: then what is left is what grows with the data."""
-    with mock.patch.object(products, "BLOCK_BYTES", MB), mock.patch.object(rows, "BLOCK_VALUES", MB // 8):
+    with (
+        mock.patch.object(products, "BLOCK_BYTES", MB),
+        mock.patch.object(rows, "BLOCK_VALUES", MB // 8),
+        mock.patch.object(tiles, "TILE_BYTES", MB),
+    ):
         yield
 
 

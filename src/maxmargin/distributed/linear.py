@@ -19,10 +19,10 @@ from maxmargin.distributed.workers.block import Plan
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_tol, unchanged_by_errors
 from maxmargin.estimators.linear import bias_from
-from maxmargin.estimators.multiclass.one_vs_one import store_solutions
+from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, watching
 from maxmargin.estimators.progress.convergence import warn_unless_solved
-from maxmargin.estimators.weights import class_factors
+from maxmargin.estimators.training_data import class_factors
 from maxmargin.solvers.base import Clock, Event
 
 

@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
 from maxmargin.errors import InvalidInputError, MaxMarginError
-from maxmargin.estimators.base import check_magnitude
+from maxmargin.estimators.training_data import check_magnitude
 from maxmargin.typing import Floats, Matrix
 
 MOST_CLASSES = 10_000

@@ -10,7 +10,7 @@ from maxmargin.core import products
 from maxmargin.distributed.inputs import is_dask_array, is_dask_frame, is_files, row_blocks
 from maxmargin.distributed.partition import File, widened
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.linear import labels_from
+from maxmargin.estimators.multiclass.one_vs_rest import labels_from
 from maxmargin.typing import Floats
 
 

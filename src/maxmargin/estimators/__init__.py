@@ -1,6 +1,5 @@
 """The scikit-learn face. Nothing below this layer imports scikit-learn."""
 
-from maxmargin.estimators.hard_margin import HardMarginSVC
 from maxmargin.estimators.inspect import certify, separability
 from maxmargin.estimators.leave_one_out import LeaveOneOut, LeaveOneOutSearch, SettledBy, leave_one_out, xi_alpha
 from maxmargin.estimators.linear import LinearSVC
@@ -8,7 +7,7 @@ from maxmargin.estimators.progress.convergence import ConvergenceWarning
 from maxmargin.estimators.sparse_path import L1Path, l1_min_c, l1_path
 from maxmargin.estimators.stochastic.pegasos import PegasosSVC
 from maxmargin.estimators.stochastic.perceptron import Perceptron
-from maxmargin.estimators.svc import SVC
+from maxmargin.estimators.svc import SVC, HardMarginSVC
 
 __all__ = [
     "ConvergenceWarning",

@@ -1,42 +1,43 @@
-"""What all estimators share: validation of the input, and a `fit` that loses nothing when it fails."""
+"""What all estimators share: the checks of parameters, and one `fit`, which loses nothing when it fails.
+
+validate → pose binary problems → solve (several in threads, or on joblib's backend) → store
+"""
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import Candidate, Problem
+from maxmargin.core import L2, Bias, Candidate, Problem, Regularization, Solution, Status
+from maxmargin.core.certificate.optimum_ball import optimum_balls
+from maxmargin.core.losses import loss_from_name
+from maxmargin.core.penalties import penalty_from_name
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.fingerprint import Fingerprint
-from maxmargin.estimators.progress.callbacks import TakesCallbacks
-from maxmargin.kernels.inner import distinct
-from maxmargin.solvers import Budget
+from maxmargin.estimators import training_data
+from maxmargin.estimators.multiclass.parallel import solve_several
+from maxmargin.estimators.multiclass.per_problem import store_solutions
+from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, Watch, watching
+from maxmargin.estimators.progress.convergence import warn_unless_solved
+from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trainer, store_outliers
+from maxmargin.estimators.training_data import Fingerprint, class_factors, costs
+from maxmargin.kernel_matrix.shared_rows import SharedRows
+from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
+from maxmargin.solvers import Auto, Budget, Event, Solver, solve, solver_from_name
 from maxmargin.solvers.linear.rows import WORTH_A_THREAD
 from maxmargin.threads import begun, usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
 
-SMALLEST, LARGEST = 1e-140, 1e140
-"""Beyond these the squares of the values leave float64."""
-
-
-def budget_from(max_iter: int, max_seconds: float | None, cache_size: str | float = "auto") -> Budget:
-    """Budgets from scikit-learn's spellings: −1 and None are no limit, `cache_size` is in megabytes."""
-    if not isinstance(max_iter, int | np.integer) or isinstance(max_iter, bool) or max_iter < -1:
-        raise InvalidInputError(f"max_iter must be an integer ≥ −1 (−1: no limit), got {max_iter!r}.")
-    if max_seconds is not None and not (_is_number(max_seconds) and max_seconds > 0):
-        raise InvalidInputError(f"max_seconds must be a positive number or None (no limit), got {max_seconds!r}.")
-    if cache_size != "auto" and not (_is_number(cache_size) and 0 < float(cache_size) < np.inf):
-        raise InvalidInputError(f'cache_size must be "auto" or a positive number of megabytes, got {cache_size!r}.')
-    limits: dict[str, Any] = {} if cache_size == "auto" else {"bytes": int(float(cache_size) * 2**20)}
-    return Budget(iterations=None if max_iter == -1 else int(max_iter), seconds=max_seconds, **limits)
+Train = Callable[..., Solution]
+"""What solves one problem: it is called as `solve` is."""
 
 
 @contextmanager
@@ -51,10 +52,84 @@ def unchanged_by_errors(estimator: Any) -> Iterator[None]:
         raise
 
 
+def budget_from(max_iter: Any, max_seconds: Any, cache_size: Any = "auto") -> Budget:
+    """Budgets from scikit-learn's spellings: −1 and None are no limit, `cache_size` is in megabytes."""
+    check_integer("max_iter", max_iter, least=-1, note=" (−1: no limit)")
+    if max_seconds is not None and not (is_number(max_seconds) and max_seconds > 0):
+        raise InvalidInputError(f"max_seconds must be a positive number or None (no limit), got {max_seconds!r}.")
+    if cache_size != "auto" and not (is_number(cache_size) and 0 < float(cache_size) < np.inf):
+        raise InvalidInputError(f'cache_size must be "auto" or a positive number of megabytes, got {cache_size!r}.')
+    limits: dict[str, Any] = {} if cache_size == "auto" else {"bytes": int(float(cache_size) * 2**20)}
+    return Budget(iterations=None if max_iter == -1 else int(max_iter), seconds=max_seconds, **limits)
+
+
+def seed_from(random_state: Any) -> int:
+    """A seed of 31 bits; None is 0."""
+    return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def check_tol(tol: Any) -> float:
+    """A tolerance is a number ≥ 0."""
+    if not (is_number(tol) and 0 <= tol < np.inf):
+        raise InvalidInputError(f"tol is the relative gap to reach and must be a number ≥ 0, got {tol!r}.")
+    return float(tol)
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """A parameter that is true or false."""
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInputError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
+def check_integer(name: str, value: Any, least: int = 1, note: str = "") -> int:
+    """A parameter that counts."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise InvalidInputError(f"{name} must be an integer ≥ {least}{note}, got {value!r}.".replace("≥ -", "≥ −"))
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """A parameter that takes one of a few values."""
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        raise InvalidInputError(f"{name} must be one of {choices}, got {value!r}.")
+
+
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a real number; NaN and what float64 cannot hold are none."""
+    if not isinstance(value, int | float | np.number) or isinstance(value, bool):
+        return False
+    try:
+        return not math.isnan(value)
+    except (OverflowError, TypeError):  # an int beyond float64, a complex number
+        return False
+
+
 class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Abstract base: validates, encodes labels, and leaves the estimator as it was when `fit` raises an error."""
+    """Abstract base of all estimators; its values are for those that lack the parameter.
+
+    The parameters of an estimator are the fields of a dataclass, so that its `__init__` need not be written.
+    """
+
+    C: Any = np.inf
+    loss: Any = "hinge"
+    penalty: Any = "l2"
+    class_weight: Any = None
+    cache_size: Any = "auto"
+    solver: Any = "auto"
+    n_starts: Any = 1
+    warm_start: Any = False
+    n_jobs: Any = None
+    random_state: Any = None
+    verbose: Any = False
 
     _budget = staticmethod(budget_from)
+    _rounds: str = "max_iter"
+    """The parameter that limits the rounds of the solver."""
+    _is_pairwise: bool
+    """Whether several classes are told apart one-vs-one; else one-vs-rest."""
+    _takes_backends: bool = False
+    """Whether several problems may go to joblib's backend."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples X and labels y.
@@ -70,8 +145,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """
         with unchanged_by_errors(self):
             X, labels, weights = self._validated(X, y, sample_weight)
-            is_large = (X.nnz if sp.issparse(X) else X.size) >= WORTH_A_THREAD
-            threads = usable_threads(getattr(self, "n_jobs", None)) if is_large else 1
+            threads = usable_threads(self.n_jobs) if X.size >= WORTH_A_THREAD else 1
             fingerprint = begun(partial(Fingerprint.of, X, labels, weights), threads)
             was_interrupted = self._fit(X, labels, weights)
             self.fingerprint_ = fingerprint()
@@ -79,13 +153,176 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
             raise KeyboardInterrupt
         return self
 
-    @abstractmethod
+    def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Indices, Floats]:
+        """Rows, labels 0 … k − 1 of `classes_`, weights ≥ 0."""
+        X, y = validate_data(self, X, y, **training_data.READABLE)
+        X = training_data.checked_rows(X)
+        self.classes_, labels = training_data.encoded(y)
+        weights = training_data.checked_weights(sample_weight, X)
+        training_data.check_each_class(weights, labels, self.classes_)
+        return X, labels, weights
+
     def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
-        """Train on validated input (labels 0 … k − 1 of `classes_`, weights ≥ 0); True: interrupted, but with a model."""
+        """Train on validated input; True: interrupted, but with a model."""
+        tol = self._checked_tol()
+        problems = self._problems(X, labels, weights)
+        warm = self._warm_starts(problems, labels)
+        threads, seed = usable_threads(self.n_jobs), seed_from(self.random_state)
+        solver = self._solver(seed, threads if len(problems) == 1 else 1)
+        budget = self._allowance(problems[0])
+        budget = replace(budget, bytes=budget.bytes // min(threads, len(problems)))  # as many fits hold rows at a time
+        tasks: list[Train] = [
+            partial(self._trainer(k, seed), problem, solver, tol=tol, warm=warm[k])
+            for k, problem in enumerate(problems)
+        ]
+        with self._watch(X, labels, weights, tol) as watch:
+
+            def run(k: int, budget: Budget) -> Solution:
+                if watch is None:
+                    return self._settled(k, problems[k], tasks[k](budget=budget))
+                watch.begin(k)
+                solution = tasks[k](budget=budget, observe=watch.observer(k, self._share(tol)))
+                watch.end(k, solution)
+                return self._settled(k, problems[k], solution)
+
+            if len(tasks) == 1:
+                solutions = [run(0, budget)]
+            else:
+                solutions = solve_several(tasks, run, budget, threads, watch, self._takes_backends)
+            self.class_weight_ = class_factors(self.class_weight, self.classes_, labels, weights)
+            self.shape_fit_ = X.shape
+            self._store(X, labels, problems, solutions)
+        self._warn(solutions, tol)
+        return any(solution.status is Status.INTERRUPTED for solution in solutions)
+
+    def _checked_tol(self) -> float:
+        """The tolerance; parameters that no other object checks are checked here."""
+        check_choice("loss", self.loss, ("hinge", "squared_hinge", "ramp"))
+        check_flag("warm_start", self.warm_start)
+        check_flag("verbose", self.verbose)
+        check_integer("n_starts", self.n_starts)
+        return check_tol(self.tol)
+
+    def _warn(self, solutions: list[Any], tol: float) -> None:
+        """Say which gaps are above the one that was asked for."""
+        for solution in solutions:
+            is_as_asked = self.tol is None and solution.status is Status.ITERATION_BUDGET
+            if solution.status is not Status.SOLVED and not is_as_asked:
+                warn_unless_solved(type(self).__name__, solution.status, solution.certificate, tol, self._rounds)
+
+    # -- problems ------------------------------------------------------------------------------------------------
+
+    def _problems(self, X: Matrix, labels: Indices, weights: Floats, kernel: Kernel | None = None) -> list[Problem]:
+        """The binary problems of validated data, all with one resolved kernel: by default that of the parameters."""
+        kernel = self._resolved_kernel(X, weights) if kernel is None else kernel
+        trade_off, loss = self._trade_off(), loss_from_name(self.loss)
+        penalty = L2() if self.penalty == "l2" else penalty_from_name(self.penalty)
+        factors = class_factors(self.class_weight, self.classes_, labels, weights)[labels]
+        bias, shared = self._bias(), None if isinstance(kernel, Linear) else SharedRows(kernel, X)
+        problems: list[Problem] = []
+        for i, j in self._opponents():
+            is_whole = j is None or len(self.classes_) == 2
+            own: Any = slice(None) if is_whole else np.flatnonzero((labels == i) | (labels == j))
+            is_new = not (is_whole and problems)  # else all problems have the same samples
+            cost = costs(trade_off, weights[own], factors[own], self.penalty) if is_new else problems[0].cost
+            y, rows = np.where(labels[own] == i, 1.0, -1.0), None if is_whole else own
+            problems.append(Problem(X, y, cost, loss, penalty, kernel, bias, rows, shared=shared))
+        return problems
+
+    def _opponents(self) -> list[tuple[int, int | None]]:
+        """The positive and the negative class of each binary problem; None is all others."""
+        n = len(self.classes_)
+        several = combinations(range(n), 2) if self._is_pairwise else ((k, None) for k in range(n))
+        return [(1, 0)] if n == 2 else list(several)
+
+    def _sides(self) -> list[tuple[Any, Any]]:
+        """Their labels."""
+        names = self.classes_.tolist()
+        return [(names[i], "the rest" if j is None else names[j]) for i, j in self._opponents()]
+
+    def _resolved_kernel(self, X: Matrix, weights: Floats) -> Kernel:
+        """The kernel of the parameters, with numbers for what depends on the data."""
+        kernel = kernel_from_name(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
+        kernel.check_input(X)
+        return kernel.resolve(X, sample_weight=weights)
+
+    def _trade_off(self) -> Regularization:
+        return Regularization.of(self.C)
+
+    def _bias(self) -> Bias:
+        return Bias.free() if check_flag("fit_intercept", self.fit_intercept) else Bias.none()
+
+    # -- solve ---------------------------------------------------------------------------------------------------
+
+    def _solver(self, seed: int, n_threads: int) -> Solver | Auto:
+        """The solver that the parameters ask for; the exact search of the ramp chooses its own."""
+        return solver_from_name("auto" if self.solver == EXACT else self.solver, seed=seed, n_threads=n_threads)
+
+    def _trainer(self, k: int, seed: int) -> Train:
+        """What solves problem k."""
+        if self.loss == "ramp":
+            return ramp_trainer(self.solver, self.n_starts, seed)
+        if self.solver == EXACT or self.n_starts > 1:
+            asked = "solver='exact'" if self.solver == EXACT else f"n_starts={self.n_starts}"
+            raise InvalidInputError(f"{asked} is for loss='ramp'; {self.loss!r} is convex and has no other optimum.")
+        return solve
+
+    def _settled(self, k: int, problem: Problem, solution: Solution) -> Solution:
+        """What is kept of a solution."""
+        return solution
+
+    def _allowance(self, problem: Problem) -> Budget:
+        return budget_from(self.max_iter, self.max_seconds, self.cache_size)
+
+    def _watch(self, X: Matrix, labels: Indices, weights: Floats, tol: float) -> AbstractContextManager[Watch | None]:
+        """Those who observe the fit, until the model is stored; None where there are none."""
+        if not (self.verbose or getattr(self, "_skl_callbacks", None) or WATCHER.get()):
+            return nullcontext()
+        names = [f"{positive} against {negative}" for positive, negative in self._sides()]
+        return watching(self, X, labels, weights, tol, names)
+
+    def _share(self, tol: float) -> Callable[[Event], float]:
+        """From a step of the solver to the share of the way that is behind."""
+        return Digits(tol).share
+
+    def _warm_starts(self, problems: list[Problem], labels: Indices) -> list[Candidate | None]:
+        """The last fit's solutions, if the data have the same shape and labels."""
+        last = self.__dict__.get("_last_fit") if self.warm_start else None
+        if last is None or last[0] != problems[0].X.shape or not np.array_equal(last[1], labels):
+            return [None] * len(problems)
+        return [self._moved(*each) for each in zip(problems, self._stored(labels), last[2], strict=True)]
+
+    def _moved(self, problem: Problem, candidate: Candidate, cost: Floats) -> Candidate:
+        """A start for a problem from what was stored under another cost."""
+        return candidate
+
+    # -- store ---------------------------------------------------------------------------------------------------
+
+    def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
+        """Keep what was found."""
+        self.intercept_ = np.array([solution.b for solution in solutions])
+        self._balls = optimum_balls(problems, solutions)
+        self._last_fit = (X.shape, labels, [problem.cost for problem in problems]) if self.warm_start else None
+        for name in OF_RAMP:
+            self.__dict__.pop(name, None)
+        if self.loss == "ramp":
+            store_outliers(self, problems, solutions)
+        if len(solutions) > 1:
+            store_solutions(self, solutions)
+        else:
+            for name in ("certificate", "status", "solver", "trace"):
+                setattr(self, f"{name}_", getattr(solutions[0], name))
 
     @abstractmethod
+    def _stored(self, labels: Indices) -> list[Candidate]:
+        """The model of each binary problem as it is stored."""
+
     def _candidates(self, X: Matrix, labels: Indices, weights: Floats) -> list[tuple[Problem, Candidate]]:
         """Each binary problem with the model as it is stored: what `certify` judges."""
+        problems = self._problems(X, labels, weights, getattr(self, "kernel_", None))
+        if self.loss == "ramp":
+            problems = last_steps(problems, self.outliers_)
+        return list(zip(problems, self._stored(labels), strict=True))
 
     def _why_uncertified(self) -> str:
         """Why a fitted model has no `certificate_`, and what to do."""
@@ -94,82 +331,20 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
             "no trade-off to judge it by. Fit it on its training data to get one."
         )
 
-    def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Indices, Floats]:
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True, y_numeric=False
-        )
-        check_classification_targets(y)
-        X = distinct(X) if sp.issparse(X) else X
-        check_magnitude(X)
-        classes = np.unique(y)
-        if len(classes) < 2:
-            raise InvalidInputError(
-                f"A classifier needs samples of at least two classes, got 1 class: {classes.tolist()[0]!r}."
-            )
-        labels = np.searchsorted(classes, y)  # many times faster than asking `unique` for the inverse, which sorts
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        if (weights < 0).any():
-            raise InvalidInputError(
-                f"Negative values in sample_weight: {float(weights.min())!r}. Use 0 to leave a sample out."
-            )
-        if not weights.any():
-            raise InvalidInputError("Sample weights must contain at least one non-zero number.")
-        total = np.bincount(labels, weights=weights, minlength=len(classes))
-        if (total <= 0).any():
-            name = classes.tolist()[int(np.argmin(total))]
-            raise InvalidInputError(
-                f"No sample of class {name!r} has a positive sample_weight; remove the class or weigh it."
-            )
-        self.classes_ = classes
-        return X, labels.astype(np.intp, copy=False), weights
+    def _checked(self, X: Any) -> Matrix:
+        """Samples to predict, validated."""
+        check_is_fitted(self, "intercept_")
+        return validate_data(self, X, reset=False, **training_data.READABLE)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        kernel = getattr(self, "kernel", None)
+        tags.input_tags.pairwise = kernel == "precomputed" or isinstance(kernel, Precomputed)
+        tags.input_tags.sparse = not tags.input_tags.pairwise
+        return tags
 
-def check_magnitude(X: Matrix) -> None:
-    """Refuse data whose squares would overflow, or all vanish, in float64."""
-    values = X.data if sp.issparse(X) else X
-    if values.size == 0 or _has_harmless_squares(values):
-        return
-    largest = max(float(values.max()), -float(values.min()))
-    if largest > LARGEST:
-        raise InvalidInputError(f"The largest value of X is {largest:.2g}; its square overflows. Scale the features.")
-    if 0 < largest < SMALLEST:
-        raise InvalidInputError(f"The largest value of X is {largest:.2g}; its square vanishes. Scale the features.")
+    def __dask_tokenize__(self) -> Any:
+        """All that it holds: Dask would take a dataclass by its parameters, the same before and after a fit."""
+        import cloudpickle  # type: ignore[import-untyped]  # Dask brings it
 
-
-def _has_harmless_squares(values: Floats) -> bool:
-    """Whether Σ x², one fast pass, already shows that no square overflows and not all vanish."""
-    if not (values.flags.c_contiguous or values.flags.f_contiguous):
-        return False
-    flat = values.ravel(order="K")
-    with np.errstate(over="ignore"):
-        total = np.einsum("i,i->", flat, flat)  # not BLAS, whose threads would wait for one another on a busy machine
-        return bool(SMALLEST**2 * flat.size <= total <= LARGEST**2)
-
-
-def check_tol(tol: Any) -> float:
-    """A tolerance is a number ≥ 0."""
-    if not (_is_number(tol) and 0 <= tol < np.inf):
-        raise InvalidInputError(f"tol is the relative gap to reach and must be a number ≥ 0, got {tol!r}.")
-    return float(tol)
-
-
-def check_flag(name: str, value: Any) -> bool:
-    """A parameter that is true or false."""
-    if not isinstance(value, bool | np.bool_):
-        raise InvalidInputError(f"{name} must be True or False, got {value!r}.")
-    return bool(value)
-
-
-def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    """A parameter that takes one of a few values."""
-    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
-        raise InvalidInputError(f"{name} must be one of {choices}, got {value!r}.")
-
-
-def _is_number(value: Any) -> bool:
-    if not isinstance(value, int | float | np.number) or isinstance(value, bool):
-        return False
-    try:
-        return not math.isnan(value)
-    except (OverflowError, TypeError):  # an int beyond float64, a complex number
-        return False
+        return cloudpickle.dumps(self)

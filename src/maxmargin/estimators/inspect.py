@@ -14,9 +14,9 @@ from maxmargin.core import certify as _certify
 from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.estimators.base import Classifier, check_tol
-from maxmargin.estimators.fingerprint import Fingerprint
-from maxmargin.estimators.hard_margin import HardMarginSVC
-from maxmargin.estimators.multiclass.one_vs_one import Certificates, PerProblem, worst_of
+from maxmargin.estimators.multiclass.per_problem import PerProblem, certificates_of
+from maxmargin.estimators.svc import HardMarginSVC
+from maxmargin.estimators.training_data import Fingerprint
 from maxmargin.threads import one_blas_thread
 
 
@@ -54,9 +54,8 @@ def certify(
         stored = stored_problems(estimator, X, y, sample_weight)
         asked = stored.tol if tol is None else check_tol(tol)
         certificates = [replace(_certify(*pair, tol=asked), data=stored.data) for pair in stored.problems]
-    if len(certificates) == 1:
-        return certificates[0]
-    return Certificates.of(certificates, worst_of(certificates))
+    found: Certificate | PerProblem = certificates_of(certificates)
+    return found
 
 
 class Stored(NamedTuple):

@@ -2,22 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core import Candidate, Certificate, Problem
 from maxmargin.core import certify as _certify
 from maxmargin.core.certificate.groups import ABSENT, group_of_each
 from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.core.dual import make_feasible
-from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Classifier
 from maxmargin.estimators.inspect import stored_problems
-from maxmargin.estimators.kernel_machine import KernelClassifier
-from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, signs_of
+from maxmargin.estimators.multiclass.one_vs_rest import KernelOneVsRest, signs_of
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices
 
@@ -94,32 +91,18 @@ def anatomies(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list
 
     Cost: that of predicting the training set once.
     """
-    if not isinstance(estimator, Classifier):
-        raise InvalidInputError(f"A fitted maxmargin estimator is needed, got {type(estimator).__name__}.")
-    check_is_fitted(estimator, "intercept_")
-    if not hasattr(estimator, "certificate_"):
+    if isinstance(estimator, KernelOneVsRest) and not hasattr(estimator, "certificate_"):
         return _without_objective(estimator, X, y)
     stored = stored_problems(estimator, X, y, sample_weight)
-    names = _names(estimator.classes_, one_vs_one=isinstance(estimator, KernelClassifier))
     found: list[Anatomy] = []
     with one_blas_thread():
-        for (problem, candidate), (positive, negative) in zip(stored.problems, names, strict=True):
+        for names, (problem, candidate) in zip(_names(estimator), stored.problems, strict=True):
             scores = scores_of(problem, candidate, stored.tol or 0.0)
-            rows = problem.row(np.arange(problem.n))
-            found.append(
-                Anatomy(
-                    positive=positive,
-                    negative=negative,
-                    rows=rows,
-                    y=problem.y,
-                    F=scores.values + candidate.b,
-                    alpha=candidate.beta * problem.y + 0.0,  # no −0
-                    problem=problem,
-                    candidate=candidate,
-                    certificate=replace(_certify(problem, candidate, scores, tol=stored.tol), data=stored.data),
-                    outliers=np.flatnonzero(np.isin(rows, _outliers(estimator, len(found)))),
-                )
-            )
+            certificate = replace(_certify(problem, candidate, scores, tol=stored.tol), data=stored.data)
+            rows, alpha = problem.row(np.arange(problem.n)), candidate.beta * problem.y + 0.0  # no −0
+            outliers = np.flatnonzero(np.isin(rows, _outliers(estimator, len(found))))
+            F = scores.values + candidate.b
+            found.append(Anatomy(*names, rows, problem.y, F, alpha, problem, candidate, certificate, outliers))
     return found
 
 
@@ -131,8 +114,6 @@ def _outliers(estimator: Any, k: int) -> Any:
 
 def _without_objective(estimator: Any, X: Any, y: Any) -> list[Anatomy]:
     """Perceptrons, and what a stream has taught: decision values, and mistakes where they are kept."""
-    if not isinstance(estimator, OneVsRest):
-        raise NotSupportedError(estimator._why_uncertified())
     X = estimator._checked(X)
     classes = np.asarray(estimator.classes_)
     y = np.asarray(y)
@@ -141,32 +122,24 @@ def _without_objective(estimator: Any, X: Any, y: Any) -> list[Anatomy]:
             f"y must hold one label of {classes.tolist()} for each of the {X.shape[0]} samples, got {y.shape} values "
             f"of {np.unique(y).tolist()[:10]}."
         )
-    scores = estimator._scores(X)
+    scores, n = estimator._scores(X), X.shape[0]
     signs = signs_of(np.searchsorted(classes, y).astype(np.intp), len(classes))
     is_training = hasattr(estimator, "dual_coef_") and X.shape == estimator.shape_fit_
-    names = _names(classes, one_vs_one=False)
-    found = []
-    for k, (sign, (positive, negative)) in enumerate(zip(signs, names, strict=True)):
-        alpha = None
-        if is_training:
-            alpha = np.zeros(X.shape[0])
-            alpha[estimator.support_] = np.abs(estimator.dual_coef_[k])
-        found.append(Anatomy(positive, negative, np.arange(X.shape[0]), sign, scores[:, k], alpha))
-    return found
+    alphas = estimator._spread(np.abs(estimator.dual_coef_), n) if is_training else [None] * len(signs)
+    return [
+        Anatomy(*names, np.arange(n), sign, F, alpha)
+        for names, sign, F, alpha in zip(_names(estimator), signs, scores.T, alphas, strict=True)
+    ]
 
 
-def _names(classes: Any, *, one_vs_one: bool) -> Sequence[tuple[str, str]]:
+def _names(estimator: Classifier) -> list[tuple[str, str]]:
     """(positive, negative) of each problem."""
-    names = [str(name) for name in np.asarray(classes).tolist()]
-    if len(names) == 2:
-        return [(names[1], names[0])]
-    return list(combinations(names, 2)) if one_vs_one else [(name, "the rest") for name in names]
+    return [(str(positive), str(negative)) for positive, negative in estimator._sides()]
 
 
 def problem_names(estimator: Any) -> list[str]:
     """Which class against which, for each binary problem of a fitted classifier."""
-    names = _names(estimator.classes_, one_vs_one=isinstance(estimator, KernelClassifier))
-    return [f"{positive} against {negative}" for positive, negative in names]
+    return [f"{positive} against {negative}" for positive, negative in _names(estimator)]
 
 
 def strongest(parts: Sequence[Anatomy], n: int) -> tuple[Floats | None, Indices | None]:

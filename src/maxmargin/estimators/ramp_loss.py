@@ -1,4 +1,4 @@
-"""The ramp loss in the estimators: how a problem is trained, and what is known of its outliers."""
+"""The ramp loss in the estimators: how a problem is trained, and what is known of its outliers. Other losses do not come here."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -6,29 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core import Problem, Ramp, Solution
+from maxmargin.core import Problem, Solution
 from maxmargin.core.ramp import convex_step
-from maxmargin.errors import InvalidInputError
-from maxmargin.solvers import Auto, RampSolution, Solver, solve_ramp, solve_ramp_exactly, solver_from_name
+from maxmargin.estimators.multiclass.per_problem import alone
+from maxmargin.solvers import RampSolution, solve_ramp, solve_ramp_exactly
 from maxmargin.typing import Indices
 
-LOSSES = ("hinge", "squared_hinge", "ramp")
 EXACT = "exact"
+"""The solver that searches the global optimum."""
+
+OF_RAMP = ("outliers_", "objective_", "objective_bound_")
+"""What a fitted estimator has with this loss only."""
 
 
-def trainer(loss: str, solver: Any, n_starts: Any, seed: int) -> Callable[..., Solution] | None:
-    """What trains one problem, called as `solve` is; None is `solve` itself."""
-    if not isinstance(n_starts, int | np.integer) or isinstance(n_starts, bool) or n_starts < 1:
-        raise InvalidInputError(f"n_starts must be an integer ≥ 1, got {n_starts!r}.")
-    is_exact = isinstance(solver, str) and solver == EXACT
-    if loss != "ramp":
-        if is_exact or n_starts > 1:
-            asked = "solver='exact'" if is_exact else f"n_starts={n_starts}"
-            raise InvalidInputError(
-                f"{asked} is for loss='ramp'; the loss {loss!r} is convex and has no other optimum."
-            )
-        return None
-    return partial(_exactly, seed=seed) if is_exact else partial(solve_ramp, starts=int(n_starts), seed=seed)
+def ramp_trainer(solver: Any, n_starts: int, seed: int) -> Callable[..., Solution]:
+    """What trains one problem, called as `solve` is."""
+    return partial(_exactly, seed=seed) if solver == EXACT else partial(solve_ramp, starts=n_starts, seed=seed)
 
 
 def _exactly(problem: Problem, solver: Any, *, warm: Any = None, **settings: Any) -> Solution:
@@ -36,40 +29,24 @@ def _exactly(problem: Problem, solver: Any, *, warm: Any = None, **settings: Any
     return solve_ramp_exactly(problem, **settings)
 
 
-def chosen_solver(solver: Any, seed: int, n_threads: int) -> Solver | Auto:
-    """The solver of the convex problems; the exact search chooses its own."""
-    return solver_from_name(
-        "auto" if isinstance(solver, str) and solver == EXACT else solver, seed=seed, n_threads=n_threads
-    )
-
-
-def store_outliers(model: Any, solutions: Sequence[Solution], rows: Sequence[Indices | None]) -> None:
-    """Set `outliers_`, `objective_` and `objective_bound_` of a ramp fit; of any other, take them away.
-
-    `rows` are the training rows of each problem's samples, None for all.
-    """
-    for name in ("outliers_", "objective_", "objective_bound_"):
-        model.__dict__.pop(name, None)
+def store_outliers(model: Any, problems: Sequence[Problem], solutions: Sequence[Solution]) -> None:
+    """Set `outliers_` (training rows), `objective_` and `objective_bound_`: of one problem by itself, of several in a tuple."""
     ramps = [solution for solution in solutions if isinstance(solution, RampSolution)]
-    if not ramps:
-        return
-    found = [np.flatnonzero(solution.is_outlier) for solution in ramps]
-    found = [at if own is None else own[at] for at, own in zip(found, rows, strict=True)]
-    is_one = len(ramps) == 1
-    model.outliers_ = found[0] if is_one else tuple(found)
-    model.objective_ = ramps[0].objective if is_one else tuple(solution.objective for solution in ramps)
-    model.objective_bound_ = ramps[0].bound if is_one else tuple(solution.bound for solution in ramps)
+    outliers = [problem.row(np.flatnonzero(ramp.is_outlier)) for problem, ramp in zip(problems, ramps, strict=True)]
+    model.outliers_ = alone(outliers)
+    model.objective_ = alone([ramp.objective for ramp in ramps])
+    model.objective_bound_ = alone([ramp.bound for ramp in ramps])
 
 
-def judged(model: Any, k: int, problem: Problem) -> Problem:
-    """The problem that the certificate of a stored model is about: for the ramp its last convex step."""
-    if not isinstance(problem.loss, Ramp):
-        return problem
-    left_out = model.outliers_[k] if isinstance(model.outliers_, tuple) else model.outliers_
-    rows = np.arange(problem.n) if problem.rows is None else problem.rows
-    return convex_step(problem, np.isin(rows, left_out))
+def last_steps(problems: Sequence[Problem], outliers: Indices | tuple[Indices, ...]) -> list[Problem]:
+    """The last convex step of each problem, which the certificate of a stored model is about."""
+    left_out = outliers if isinstance(outliers, tuple) else (outliers,)
+    return [
+        convex_step(problem, np.isin(problem.row(np.arange(problem.n)), rows))
+        for problem, rows in zip(problems, left_out, strict=True)
+    ]
 
 
-def hinge_of(problem: Problem) -> Problem:
-    """The problem itself, and for the ramp the hinge problem that it begins with."""
-    return convex_step(problem, np.zeros(problem.n, dtype=bool)) if isinstance(problem.loss, Ramp) else problem
+def first_step(problem: Problem) -> Problem:
+    """The hinge problem that the ramp begins with."""
+    return convex_step(problem, np.zeros(problem.n, dtype=bool))

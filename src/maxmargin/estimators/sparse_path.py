@@ -1,6 +1,6 @@
 """The L1 penalty over a range of C: where the first feature enters, and in which order the others do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -84,7 +84,8 @@ def l1_min_c(
     >>> [LinearSVC("l1", C=C).fit(X, y).coef_.any().item() for C in (0.249, 0.251)]
     [False, True]
     """
-    return critical_cost(_problem(X, y, sample_weight, loss, fit_intercept, intercept_scaling, class_weight))
+    bias = {"fit_intercept": fit_intercept, "intercept_scaling": intercept_scaling}
+    return critical_cost(_problem(X, y, sample_weight, loss=loss, class_weight=class_weight, **bias))
 
 
 def l1_path(
@@ -122,16 +123,15 @@ def l1_path(
     (array([0, 1, 2]), array([0, 1]))
     """
     tol = check_tol(tol)
-    unit = _problem(X, y, sample_weight, loss, fit_intercept, intercept_scaling, class_weight)
+    bias = {"fit_intercept": fit_intercept, "intercept_scaling": intercept_scaling}
+    unit = _problem(X, y, sample_weight, loss=loss, class_weight=class_weight, **bias)
     grid = _grid(Cs, unit)
     warm: Candidate | None = None
     solutions = []
     for k, C in enumerate(grid):
-        problem = Problem(unit.X, unit.y, C * unit.cost, loss=unit.loss, penalty=unit.penalty, bias=unit.bias)
         if warm is not None:
-            grow = C / grid[k - 1]  # what was at its bound stays there
-            warm = Candidate(warm.w, warm.b, warm.beta * grow)
-        warm = solve(problem, tol=tol, warm=warm)
+            warm = Candidate(warm.w, warm.b, warm.beta * (C / grid[k - 1]))  # what was at its bound stays there
+        warm = solve(replace(unit, cost=C * unit.cost), tol=tol, warm=warm)
         solutions.append(warm)
     coef = np.array([solution.w for solution in solutions])
     has_weight = coef != 0.0
@@ -154,20 +154,10 @@ def _grid(Cs: Any, unit: Problem) -> Floats:
     return grid
 
 
-def _problem(
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    loss: str,
-    fit_intercept: bool,
-    intercept_scaling: float | None,
-    class_weight: Any,
-) -> Problem:
+def _problem(X: Any, y: Any, sample_weight: Any, *, loss: str, **parameters: Any) -> Problem:
     """The problem at C = 1."""
     check_choice("loss", loss, ("hinge", "squared_hinge"))
-    model = LinearSVC(
-        "l1", loss, fit_intercept=fit_intercept, intercept_scaling=intercept_scaling, class_weight=class_weight
-    )
+    model = LinearSVC("l1", loss, **parameters)
     X, labels, weights = model._validated(X, y, sample_weight)
     if len(model.classes_) != 2:
         raise InvalidInputError(f"A path is for two classes, got {len(model.classes_)}: {model.classes_}.")

@@ -1,13 +1,89 @@
-"""SVC: the soft-margin support vector machine with a kernel, and a proof."""
+"""SVC and HardMarginSVC: support vector machines with a kernel, each pair of classes by itself, and a proof."""
 
-from dataclasses import fields, replace
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any
 
-from maxmargin.estimators.base import check_flag
-from maxmargin.estimators.kernel_machine import KernelClassifier
+import numpy as np
+
+from maxmargin.core import Candidate, Problem, Solution, Status
+from maxmargin.core.certificate.groups import INSIDE, group_of_each
+from maxmargin.core.dual import make_feasible
+from maxmargin.errors import InvalidInputError
+from maxmargin.estimators.base import Train, check_choice, check_flag
+from maxmargin.estimators.kernel_parameters import KernelParameters
+from maxmargin.estimators.kernel_prediction import KernelPredictor
+from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pairs_of, unpack_dual
+from maxmargin.estimators.ramp_loss import first_step
+from maxmargin.estimators.separable import separated, solve_hard
+from maxmargin.kernels import Expansion, Linear, Precomputed
 from maxmargin.solvers import Auto, Solver
+from maxmargin.typing import Floats, Indices, Matrix
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelClassifier(KernelParameters, KernelPredictor):
+    """Abstract base of the classifiers with a kernel: their training."""
+
+    tol: float
+    max_iter: int = -1
+    cache_size: Any = "auto"
+    solver: Any = "auto"
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    verbose: bool = False
+
+    _is_pairwise = True
+
+    def _checked_tol(self) -> float:
+        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
+        if check_flag("break_ties", self.break_ties) and self.decision_function_shape == "ovo":
+            raise InvalidInputError(
+                'break_ties must be False when decision_function_shape is "ovo": no votes are counted.'
+            )
+        return super()._checked_tol()
+
+    def _trainer(self, k: int, seed: int) -> Train:
+        train = super()._trainer(k, seed)
+        return partial(solve_hard, train, *self._sides()[k]) if self._trade_off().is_hard else train
+
+    def _settled(self, k: int, problem: Problem, solution: Solution) -> Solution:
+        return separated(problem, solution, *self._sides()[k]) if problem.is_hard else solution
+
+    def _moved(self, problem: Problem, candidate: Candidate, cost: Floats) -> Candidate:
+        """Dual variables at their bound are moved to where it is now."""
+        problem = first_step(problem) if self.loss == "ramp" else problem
+        is_at_bound = group_of_each(problem.loss, cost, candidate.beta * problem.y) == INSIDE
+        now = problem.loss.upper(problem.cost)
+        moves = is_at_bound & np.isfinite(now)
+        beta = make_feasible(problem, np.where(moves, problem.y * now, candidate.beta))
+        return Candidate(problem.combine(beta), candidate.b if problem.bias.is_free else 0.0, beta)
+
+    def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
+        super()._store(X, labels, problems, solutions)
+        n_classes, kernel = len(self.classes_), problems[0].kernel
+        betas = [solution.beta for solution in solutions]
+        support, self.dual_coef_ = pack_dual(pairs_of(labels, n_classes), betas, labels, n_classes)
+        self.kernel_ = kernel
+        self.support_ = support.astype(np.int32)
+        self.n_support_ = np.bincount(labels[support], minlength=n_classes).astype(np.int32)
+        reference = kernel.reference(X, support)
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else reference
+        is_linear = isinstance(kernel, Linear)
+        self._weights = np.array([solution.w for solution in solutions]) if is_linear else None
+        groups = None if n_classes == 2 else self.n_support_
+        self._expansion = None if is_linear else Expansion(kernel, reference, self.dual_coef_, groups)
+        self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
+        self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)
+
+    def _stored(self, labels: Indices) -> list[Candidate]:
+        support, pairs = self.support_.astype(np.intp), pairs_of(labels, len(self.classes_))
+        betas = [unpack_dual(pair, support, self.dual_coef_, labels) for pair in pairs]
+        weights = betas if self._weights is None else self._weights
+        return [Candidate(*each) for each in zip(weights, self.intercept_.tolist(), betas, strict=True)]
+
+
+@dataclass(eq=False, repr=False)
 class SVC(KernelClassifier):
     r"""The soft-margin support vector machine with a kernel: scikit-learn's SVC, with a proof.
 
@@ -93,56 +169,85 @@ class SVC(KernelClassifier):
     True
     """
 
-    def __init__(
-        self,
-        C: Any = 1.0,
-        *,
-        kernel: Any = "rbf",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        loss: str = "hinge",
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = -1,
-        max_seconds: float | None = None,
-        cache_size: Any = "auto",
-        solver: Any = "auto",
-        shrinking: bool = True,
-        decision_function_shape: str = "ovr",
-        break_ties: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-        n_starts: int = 1,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.cache_size = cache_size
-        self.solver = solver
-        self.shrinking = shrinking
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.n_starts = n_starts
+    C: Any = 1.0
+    _: KW_ONLY
+    kernel: Any = "rbf"
+    loss: str = "hinge"
+    class_weight: Any = None
+    tol: float = 1e-3
+    shrinking: bool = True
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    n_starts: int = 1
 
     def _solver(self, seed: int, n_threads: int) -> Solver | Auto:
         solver = super()._solver(seed, n_threads)
-        has_switch = any(field.name == "shrinking" for field in fields(solver))  # type: ignore[arg-type]
-        if check_flag("shrinking", self.shrinking) or not has_switch:
+        if check_flag("shrinking", self.shrinking) or not hasattr(solver, "shrinking"):
             return solver
         return replace(solver, shrinking=False)  # type: ignore[type-var]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class HardMarginSVC(KernelClassifier):
+    r"""The hard-margin support vector machine: of all separating hyperplanes the one furthest from the samples.
+
+        min ½‖w‖²   subject to   y_j (⟨w, φ(x_j)⟩ + b) ≥ 1  for all j
+
+    The margin is 1/‖w‖. Where no hyperplane separates the classes `fit` raises `NotSeparableError`, whose `witness` proves it.
+    The same as ``SVC(C=inf)``. More than two classes: one-vs-one, so that each pair must be separable.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"}, callable or Kernel
+        Where to look for the hyperplane.
+    degree, gamma, coef0
+        The kernel's parameters, as in scikit-learn.
+    fit_intercept : bool
+        False: the hyperplane passes through the origin.
+    tol : float
+        The relative duality gap to prove.
+    max_iter : int
+        Rounds of constraint generation (of the interior-point method, if that was asked for); −1 is no limit.
+    max_seconds : float or None
+        Seconds after which the best model so far is returned, with a `ConvergenceWarning`.
+    cache_size : "auto" or float
+        Megabytes for kernel rows ("auto": 1024).
+    solver : str or Solver
+        "auto", "constraint_generation" or "interior_point".
+    decision_function_shape, break_ties
+        For more than two classes, as in scikit-learn's SVC.
+    verbose : bool
+        Show the gap while it falls, and how each problem ended, on stderr.
+
+    Attributes
+    ----------
+    coef_, intercept_, support_, support_vectors_, dual_coef_, n_support_, classes_, n_features_in_, n_iter_
+        As in scikit-learn's SVC.
+    certificate_ : Certificate
+        The proof: primal and dual value, gap, KKT violation, groups, margin. A tuple with `.worst` for more than two classes.
+    status_, solver_, trace_
+        How the fit ended, which solver and why, and its certified moments.
+
+    Notes
+    -----
+    Cost: a few passes over the data and small interior-point solves, about O(nnz + s³) for s support vectors a round; memory
+    O(n + s²) beside the data.
+
+    Examples
+    --------
+    >>> from maxmargin import HardMarginSVC
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["left", "left", "right", "right"]
+    >>> model = HardMarginSVC().fit(X, y)
+    >>> model.predict([[1.4], [1.6]])
+    array(['left', 'right'], dtype='<U5')
+    >>> round(model.certificate_.margin, 9)
+    0.5
+    >>> HardMarginSVC().fit(X, ["left", "right", "left", "right"])
+    Traceback (most recent call last):
+    ...
+    maxmargin.errors.NotSeparableError: No hyperplane separates 'right' from 'left'. Not separable: weighted means of the two
+    classes coincide, shown by 3 samples. Use a soft margin, or another kernel.
+    """
+
+    tol: float = 1e-6

@@ -11,7 +11,7 @@ from maxmargin.core import Trace
 from maxmargin.core.losses import Loss, loss_from_name
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import L1Path
-from maxmargin.estimators.multiclass.one_vs_one import PerProblem
+from maxmargin.estimators.multiclass.per_problem import PerProblem
 from maxmargin.plot.style import BESIDE, BLACK, BLUE, CURVES, LINES, Display, Drawing
 from maxmargin.typing import Floats, Indices
 

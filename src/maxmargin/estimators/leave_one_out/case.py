@@ -10,11 +10,11 @@ from maxmargin.core import Candidate, Problem, Solution
 from maxmargin.core.dual import make_feasible
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import check_tol
-from maxmargin.estimators.kernel_machine import KernelClassifier
 from maxmargin.estimators.leave_one_out.decisions import ByBrokenTies, ByLargest, BySigns, Rule
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.multiclass.one_vs_one import pairs_of
 from maxmargin.estimators.separable import refuse_contradictions, separated
+from maxmargin.estimators.svc import KernelClassifier
 from maxmargin.solvers import Budget, solver_from_name
 from maxmargin.typing import Floats, Indices, Matrix
 

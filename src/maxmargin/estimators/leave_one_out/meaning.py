@@ -15,7 +15,7 @@ from maxmargin.core import Problem, Regularization
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import check_choice
 from maxmargin.estimators.leave_one_out.case import Case
-from maxmargin.estimators.weights import class_factors
+from maxmargin.estimators.training_data import class_factors
 from maxmargin.kernels import kernel_from_name
 from maxmargin.typing import Floats, Indices
 

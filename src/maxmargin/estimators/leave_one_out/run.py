@@ -14,13 +14,13 @@ from maxmargin.core import Status
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import Classifier, check_flag, check_tol
 from maxmargin.estimators.inspect import stored_problems
-from maxmargin.estimators.kernel_machine import KernelClassifier
 from maxmargin.estimators.leave_one_out.case import Case
 from maxmargin.estimators.leave_one_out.decisions import middle
 from maxmargin.estimators.leave_one_out.meaning import groups_of
 from maxmargin.estimators.leave_one_out.result import ErrorRange, LeaveOneOut, SettledBy
 from maxmargin.estimators.leave_one_out.work import Observer, Work
 from maxmargin.estimators.linear import LinearSVC
+from maxmargin.estimators.svc import KernelClassifier
 from maxmargin.threads import one_blas_thread, usable_threads
 from maxmargin.typing import Floats
 

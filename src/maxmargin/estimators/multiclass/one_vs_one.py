@@ -24,68 +24,11 @@ class Pair:
     positive: int
     negative: int
 
-
-class PerProblem(tuple[Any, ...]):
-    """One entry for each binary problem, in scikit-learn's order; `worst` is that of the problem with the largest gap."""
-
-    worst: Any
-
-    @classmethod
-    def of(cls, items: Sequence[Any], worst: int) -> "PerProblem":
-        """The items, and which of them belongs to the problem with the largest gap."""
-        out = cls(items)
-        out.worst = items[worst]
-        return out
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).of, (list(self), next(k for k, item in enumerate(self) if item is self.worst))
-
-
-class Certificates(PerProblem):
-    """The certificates of all binary problems; in words, the one with the largest gap."""
-
     @property
-    def is_certified(self) -> bool:
-        """Whether each of them is."""
-        return all(certificate.is_certified for certificate in self)
-
-    def __str__(self) -> str:
-        return f"Of {len(self)} problems, the one with the largest gap: {self.worst}"
-
-
-def worst_of(certificates: Sequence[Any]) -> int:
-    """Which certificate has the largest gap."""
-    return int(np.argmax([certificate.relative_gap for certificate in certificates]))
-
-
-def store_endings(
-    model: Any,
-    certificates: Sequence[Any],
-    statuses: Sequence[Any],
-    solvers: Sequence[str],
-    traces: Sequence[Any],
-    worst: int | None = None,
-) -> None:
-    """Set `certificate_`, `status_`, `solver_` and `trace_`: of one problem by itself, of several in a tuple."""
-    worst = worst_of(certificates) if worst is None else worst
-    for name, kind, items in (
-        ("certificate_", Certificates, certificates),
-        ("status_", PerProblem, statuses),
-        ("solver_", PerProblem, solvers),
-        ("trace_", PerProblem, traces),
-    ):
-        setattr(model, name, items[0] if len(items) == 1 else kind.of(items, worst))
-
-
-def store_solutions(model: Any, solutions: Sequence[Any]) -> None:
-    """The same from what the solver handed back."""
-    store_endings(
-        model,
-        [solution.certificate for solution in solutions],
-        [solution.status for solution in solutions],
-        [solution.solver for solution in solutions],
-        [solution.trace for solution in solutions],
-    )
+    def layout(self) -> list[tuple[int, int]]:
+        """The row of `dual_coef_` in which the coefficients of each of the two classes stand."""
+        i, j = self.positive, self.negative
+        return [(i, j - (j > i)), (j, i - (i > j))]
 
 
 def pairs_of(labels: Indices, n_classes: int) -> list[Pair]:
@@ -104,29 +47,20 @@ def pack_dual(
 ) -> tuple[Indices, Floats]:
     """(support, dual_coef): the support vectors grouped by class, and their signed duals in scikit-learn's layout."""
     table = np.zeros((n_classes - 1, len(labels)))
-    if n_classes == 2:
-        table[0] = betas[0]
-    else:
-        for pair, beta in zip(pairs, betas, strict=True):
-            i, j = pair.positive, pair.negative
-            own = labels[pair.rows] == i
-            table[j - 1, pair.rows[own]] = beta[own]
-            table[i, pair.rows[~own]] = beta[~own]
+    for pair, beta in zip(pairs, betas, strict=True):
+        for own, row in pair.layout:
+            is_own = labels[pair.rows] == own
+            table[row, pair.rows[is_own]] = beta[is_own]
     used = np.flatnonzero(table.any(axis=0))
     support = used[np.argsort(labels[used], kind="stable")]
     return support, table[:, support]
 
 
-def unpack_dual(pair: Pair, support: Indices, dual_coef: Floats, labels: Indices, n_classes: int) -> Floats:
+def unpack_dual(pair: Pair, support: Indices, dual_coef: Floats, labels: Indices) -> Floats:
     """The signed dual of one pair's problem, one entry for each of its samples: the inverse of `pack_dual`."""
-    full = np.zeros(len(labels))
-    if n_classes == 2:
-        full[support] = dual_coef[0]
-    else:
-        i, j = pair.positive, pair.negative
-        kind = labels[support]
-        full[support[kind == i]] = dual_coef[j - 1, kind == i]
-        full[support[kind == j]] = dual_coef[i, kind == j]
+    full, of_class = np.zeros(len(labels)), labels[support]
+    for own, row in pair.layout:
+        full[support[of_class == own]] = dual_coef[row, of_class == own]
     return full[pair.rows]
 
 

@@ -1,16 +1,18 @@
-"""One-vs-rest: a vector of the feature space and a bias for each class (one of them for two classes), and their predictions."""
+"""One-vs-rest: each class against all others; for two classes one problem. The largest decision wins."""
 
+from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import products
-from maxmargin.estimators.base import Classifier
-from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
+from maxmargin.core import Bias, Candidate, products
+from maxmargin.estimators.base import Classifier, check_flag
+from maxmargin.estimators.kernel_parameters import KernelParameters
+from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
+from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
-
-PREDICT_BYTES = 32 * 2**20
 
 
 def signs_of(labels: Indices, n_classes: int) -> list[Floats]:
@@ -19,22 +21,59 @@ def signs_of(labels: Indices, n_classes: int) -> list[Floats]:
     return [np.where(labels == positive, 1.0, -1.0) for positive in positives]
 
 
+def labels_from(scores: Floats, classes: Any) -> Any:
+    """F > 0 gives ``classes[1]``, F = 0 ``classes[0]``; for more classes the largest F, the first of equals."""
+    return classes[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+
 class OneVsRest(Classifier):
-    """Abstract base of the classifiers with a kernel that tell each class from the rest."""
+    """Abstract base of the classifiers that tell each class from the rest."""
 
-    kernel: Any
-    degree: Any
-    gamma: Any
-    coef0: Any
+    _is_pairwise = False
+    dual_coef_: Floats
+    _weights: Any
+    _coefficients: Any
 
-    def _resolved_kernel(self, X: Matrix, weights: Floats) -> Kernel:
-        kernel = kernel_from_name(self.kernel, degree=self.degree, gamma=self.gamma, coef0=self.coef0)
-        kernel.check_input(X)
-        return kernel.resolve(X, sample_weight=weights)
+    def _spread(self, coefficients: Floats, n: int) -> Floats:
+        """Coefficients of the samples `support_`, (n_problems, n_SV), with zeros for all others."""
+        full = np.zeros((len(coefficients), n))
+        full[:, self.support_] = coefficients
+        return full
 
-    def _problem_names(self) -> list[str]:
-        n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
-        return [f"{name} against the rest" for name in self.classes_[:n_problems].tolist()]
+    @abstractmethod
+    def _vectors(self, n: int) -> Floats:
+        """The vector of each problem in the feature space, where there were n training samples."""
+
+    def _stored(self, labels: Indices) -> list[Candidate]:
+        n = len(labels)
+        each = zip(self._vectors(n), self.intercept_.tolist(), self._spread(self.dual_coef_, n), strict=True)
+        return [Candidate(w, b, beta) for w, b, beta in each]
+
+    def decision_function(self, X: Any) -> Floats:
+        """F(x): positive for ``classes_[1]``; one column a class for more than two.
+
+        Cost: O(nnz) for a linear kernel, else (samples × support vectors) kernel values, in tiles and threads.
+        """
+        return self._shaped(self._scores(self._checked(X)))
+
+    def predict(self, X: Any) -> Any:
+        """The labels: F > 0 gives ``classes_[1]``, F = 0 ``classes_[0]``; for more classes the largest F, the first of equals."""
+        return labels_from(self.decision_function(X), self.classes_)
+
+    @abstractmethod
+    def _scores(self, X: Matrix) -> Floats:
+        """F of each problem, (n, n_problems), from checked rows."""
+
+    def _shaped(self, scores: Floats) -> Floats:
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelOneVsRest(KernelParameters, OneVsRest):
+    """Abstract base of those with a kernel: a vector of the feature space and a bias for each class."""
+
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _store_vectors(
         self, X: Matrix, kernel: Kernel, vectors: Floats, biases: Floats, used: Indices, *, keep: bool = False
@@ -43,7 +82,6 @@ class OneVsRest(Classifier):
         self.kernel_ = kernel
         self.intercept_ = biases
         self.support_ = used.astype(np.int32)
-        self.shape_fit_ = X.shape
         is_linear = isinstance(kernel, Linear)
         self._weights = vectors if is_linear else None
         self._coefficients = None if is_linear else vectors[:, used]
@@ -52,48 +90,23 @@ class OneVsRest(Classifier):
             self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[used]
             self._reference = kernel.reference(X, used)
 
+    def _vectors(self, n: int) -> Floats:
+        return np.asarray(self._weights) if self._coefficients is None else self._spread(self._coefficients, n)
+
     @property
     def coef_(self) -> Floats:
         """The weights of the features; linear kernels only."""
         check_is_fitted(self, "intercept_")
         if self._weights is None:
             raise AttributeError("coef_ exists for the linear kernel only; other kernels have dual_coef_.")
-        return self._weights
-
-    def decision_function(self, X: Any) -> Floats:
-        """F(x): positive for ``classes_[1]``; one column a class for more than two.
-
-        Cost: O(nnz) for a linear kernel, (samples × support vectors) kernel values otherwise, in blocks of 32 MB.
-        """
-        scores = self._scores(self._checked(X))
-        return scores.ravel() if len(self.classes_) == 2 else scores
-
-    def predict(self, X: Any) -> Any:
-        """The labels: F > 0 gives ``classes_[1]``, F = 0 ``classes_[0]``; for more classes the largest F, the first of equals."""
-        scores = self.decision_function(X)
-        return self.classes_[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return np.asarray(self._weights)
 
     def _scores(self, X: Matrix) -> Floats:
-        if self._weights is not None:
+        if self._coefficients is None:
             return np.asarray(products.scores(X, self._weights.T) + self.intercept_)
-        out = np.empty((X.shape[0], len(self.intercept_)))
-        step = max(1, PREDICT_BYTES // (8 * max(len(self.support_), 1)))
-        for start in range(0, X.shape[0], step):
-            block = X[start : start + step]
-            out[start : start + step] = (
-                self.kernel_.block(block, self._reference, dtype=np.float64) @ self._coefficients.T  # type: ignore[union-attr]
-            )
-        return np.asarray(out + self.intercept_)
+        sums = Expansion(self.kernel_, self._reference, self._coefficients)(X, usable_threads(self.n_jobs), np.float64)
+        return np.asarray(sums[0].T + self.intercept_)
 
-    def _checked(self, X: Any) -> Matrix:
-        check_is_fitted(self, "intercept_")
-        return validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        is_precomputed = self.kernel == "precomputed" or isinstance(self.kernel, Precomputed)
-        tags.input_tags.pairwise = is_precomputed
-        tags.input_tags.sparse = not is_precomputed
-        return tags
+    def _bias(self) -> Bias:
+        """The weight of a constant feature, as far as there is one."""
+        return Bias.penalized() if check_flag("fit_intercept", self.fit_intercept) else Bias.none()

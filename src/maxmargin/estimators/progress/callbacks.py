@@ -5,24 +5,22 @@ from the first gap to `tol` is behind, on a logarithmic scale. It is full only w
 """
 
 import math
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from importlib.util import find_spec
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from sklearn.utils.metaestimators import available_if
 
-from maxmargin.core import Problem, Solution, Status
-from maxmargin.solvers import Event, solve
+from maxmargin.core import Solution, Status
+from maxmargin.solvers import Event
 from maxmargin.typing import Floats, Indices, Matrix
 
-PARTS = 100
+HUNDREDTHS = 100
 """Subtasks of one problem: its bar moves in hundredths."""
-
-NO_MORE_DIGITS = 1e-16
-"""Stands for tol = 0, whose logarithm no gap reaches."""
 
 
 class TakesCallbacks:
@@ -42,72 +40,50 @@ class TakesCallbacks:
         return CallbackSupportMixin.set_callbacks(self, *callbacks)  # type: ignore[no-any-return]
 
 
-class Watcher(Protocol):
-    """Hears of each problem k of one fit: its beginning, its steps, its end."""
+MakeWatcher = Callable[[str, Sequence[str], float], AbstractContextManager[Any]]
+"""From the estimator's name, the names of its problems and `tol` to a watcher. It is told of each problem k of a fit: by
+``begin(k)``; by ``see(k, event, share)`` of each step, with the share of the digits that is proved (True asks it to stop); by
+``end(k, solution)``.
+"""
 
-    def begin(self, k: int) -> None:
-        """Problem k is begun."""
-
-    def see(self, k: int, event: Event, share: float) -> bool:
-        """Problem k has made a step and proved this share of its digits; True asks it to stop."""
-
-    def end(self, k: int, solution: Solution) -> None:
-        """Problem k is solved, as far as the solution says."""
-
-
-MakeWatcher = Callable[[str, Sequence[str], float], AbstractContextManager[Watcher]]
-"""From the estimator's name, the names of its problems and `tol` to a watcher."""
-
-_WATCHER: ContextVar[MakeWatcher | None] = ContextVar("_WATCHER", default=None)
+WATCHER: ContextVar[MakeWatcher | None] = ContextVar("WATCHER", default=None)
 
 
 @contextmanager
 def watched_by(make: MakeWatcher) -> Iterator[None]:
     """Within the block each fit of this thread has one more watcher, whatever its `verbose` says."""
-    token = _WATCHER.set(make)
+    token = WATCHER.set(make)
     try:
         yield
     finally:
-        _WATCHER.reset(token)
+        WATCHER.reset(token)
 
 
 class Watch:
     """The watchers of one fit. They hear one thing at a time, whichever threads solve its problems."""
 
-    def __init__(self, watchers: Sequence[Watcher], tol: float) -> None:
-        self._watchers, self._tol, self._lock = watchers, tol, threading.Lock()
+    def __init__(self, watchers: Sequence[Any]) -> None:
+        self._watchers, self._lock = watchers, threading.Lock()
 
-    def solve(
-        self, k: int, problem: Problem, solver: Any, train: Callable[..., Solution] | None = None, **settings: Any
-    ) -> Solution:
-        """Solve problem k of the fit; without watchers this is `train` (by default the driver's `solve`) and nothing else."""
-        train = solve if train is None else train
-        if not self._watchers:
-            return train(problem, solver, tol=self._tol, **settings)
-        digits = Digits(self._tol)
-
-        self.begin(k)
-        solution = train(
-            problem, solver, tol=self._tol, observe=lambda event: self.see(k, event, digits.share(event)), **settings
-        )
-        self.end(k, solution)
-        return solution
+    def observer(self, k: int, share: Callable[[Event], float]) -> Callable[[Event], bool]:
+        """What the driver tells of each step of problem k; `share` says how much of the way is behind."""
+        return lambda event: self.see(k, event, share(event))
 
     def begin(self, k: int) -> None:
         """Problem k is begun."""
-        self._tell(lambda watcher: watcher.begin(k))
+        self._tell("begin", k)
 
     def see(self, k: int, event: Event, share: float) -> bool:
         """Problem k has made a step; True: somebody asks it to stop."""
-        return any(self._tell(lambda watcher: watcher.see(k, event, share)))
+        return any(self._tell("see", k, event, share))
 
     def end(self, k: int, solution: Solution) -> None:
         """Problem k has ended."""
-        self._tell(lambda watcher: watcher.end(k, solution))
+        self._tell("end", k, solution)
 
-    def _tell(self, news: Callable[[Watcher], Any]) -> list[Any]:
+    def _tell(self, what: str, *news: Any) -> list[Any]:
         with self._lock:
-            return [news(watcher) for watcher in self._watchers]
+            return [getattr(watcher, what)(*news) for watcher in self._watchers]
 
 
 @contextmanager
@@ -116,16 +92,15 @@ def watching(
 ) -> Iterator[Watch]:
     """The watch of one fit, which ends when the model is stored; `names` has one entry a binary problem."""
     with ExitStack() as stack:
-        watchers: list[Watcher] = []
-        if getattr(estimator, "_skl_callbacks", None):
-            watchers.append(stack.enter_context(_callbacks(estimator, X, labels, weights, names)))
-        if getattr(estimator, "verbose", False):
+        makers = [WATCHER.get()]
+        if estimator.verbose:
             from maxmargin.estimators.progress.display import Display
 
-            watchers.append(stack.enter_context(Display(type(estimator).__name__, names, tol)))
-        if (make := _WATCHER.get()) is not None:
-            watchers.append(stack.enter_context(make(type(estimator).__name__, names, tol)))
-        yield Watch(watchers, tol)
+            makers.insert(0, Display)
+        watchers = [make(type(estimator).__name__, names, tol) for make in makers if make is not None]
+        if getattr(estimator, "_skl_callbacks", None):
+            watchers.insert(0, _callbacks(estimator, X, labels, weights, names))
+        yield Watch([stack.enter_context(watcher) for watcher in watchers])
 
 
 class Digits:
@@ -146,13 +121,10 @@ class Digits:
         gap = event.relative_gap
         if not self._first and math.isfinite(gap):
             self._first = max(gap, 1.0)
-        if gap <= self._tol:
-            now = 1.0
-        elif gap < self._first:
-            start, goal = math.log(self._first), math.log(max(self._tol, NO_MORE_DIGITS))
+        now = float(gap <= self._tol)
+        if self._tol < gap < self._first:
+            start, goal = math.log(self._first), math.log(max(self._tol, sys.float_info.epsilon))  # log 0 has no end
             now = (start - math.log(gap)) / (start - goal)
-        else:
-            now = 0.0
         self._share = max(self._share, min(now, 0.99 if event.certificate is None else 1.0))
         return self._share
 
@@ -173,7 +145,7 @@ def _callbacks(
     is_one = len(names) == 1
     try:
         root = CallbackSupportMixin._init_callback_context(
-            estimator, max_subtasks=PARTS if is_one else len(names), sequential_subtasks=is_one
+            estimator, max_subtasks=HUNDREDTHS if is_one else len(names), sequential_subtasks=is_one
         )
         root.call_on_fit_task_begin(**about)
         callbacks = _Callbacks(estimator, root, names)
@@ -198,7 +170,7 @@ class _Callbacks:
         self._tasks[k] = self._root
         if len(self._names) > 1:
             name = self._names[k].replace("[", "(")  # rich would read markup
-            self._tasks[k] = self._root.subcontext(task_name=name, task_id=k, max_subtasks=PARTS)
+            self._tasks[k] = self._root.subcontext(task_name=name, task_id=k, max_subtasks=HUNDREDTHS)
             self._tasks[k].call_on_fit_task_begin(estimator=self._estimator)
 
     def see(self, k: int, event: Event, share: float) -> bool:
@@ -214,7 +186,7 @@ class _Callbacks:
 
     def _reach(self, k: int, share: float, gap: float) -> None:
         """A subtask for each hundredth that is new, until a callback has enough."""
-        while self._done[k] < int(PARTS * share) and k not in self._stopped:
+        while self._done[k] < int(HUNDREDTHS * share) and k not in self._stopped:
             part = self._tasks[k].subcontext(task_name=f"gap {gap:.1e}")
             part.call_on_fit_task_begin(estimator=self._estimator)
             if part.call_on_fit_task_end(estimator=self._estimator):

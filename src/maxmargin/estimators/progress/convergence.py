@@ -23,7 +23,7 @@ def warn_unless_solved(
         warnings.warn(
             f"{name}: {reason} {'Of the last convex step ' if is_reached else 'Not certified: '}{gap}",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
@@ -36,5 +36,5 @@ def warn_of_mistakes(name: str, mistakes: list[int], epochs: int) -> None:
             f"{name}: the last of {epochs} epochs {still}. Allow more with max_iter; ask separability(X, y) whether "
             "there is a hyperplane at all.",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )

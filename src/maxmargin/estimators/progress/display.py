@@ -5,20 +5,10 @@ A bar is the share of the digits that are proved, so that the time left is that 
 
 import math
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Self
 
+from rich import progress
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.text import Text
 
 from maxmargin.core import Solution, Status
@@ -28,26 +18,18 @@ from maxmargin.solvers import Event
 class _Bars:
     """Abstract base: bars on stderr, which are there while there is a terminal, and leave nothing behind."""
 
-    def __init__(self, console: Console | None, *columns: ProgressColumn) -> None:
+    def __init__(self, console: Console | None, *columns: progress.ProgressColumn) -> None:
         self._console = Console(stderr=True) if console is None else console
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=None),
-            *columns,
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=self._console,
-            transient=True,
-        )
+        first = (progress.TextColumn("{task.description}", markup=False), progress.BarColumn(bar_width=None))
+        last = (progress.TimeElapsedColumn(), progress.TimeRemainingColumn())
+        self._progress = progress.Progress(*first, *columns, *last, console=self._console, transient=True)
 
     def __enter__(self) -> Self:
         if self._console.is_interactive:
             self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._console.is_interactive:
             self._progress.stop()
 
@@ -59,21 +41,15 @@ class Display(_Bars):
     """
 
     def __init__(
-        self,
-        estimator: str,
-        names: Sequence[str],
-        tol: float,
-        console: Console | None = None,
-        *,
-        lines: bool = True,
+        self, estimator: str, names: Sequence[str], tol: float, console: Console | None = None, *, lines: bool = True
     ) -> None:
-        super().__init__(console, TextColumn(f"gap {{task.fields[gap]}}, goal {tol:g}{{task.fields[rounds]}}"))
+        super().__init__(console, progress.TextColumn(f"gap {{task.fields[gap]}}, goal {tol:g}{{task.fields[rounds]}}"))
         self._bar_names = [estimator] if len(names) == 1 else list(names)
         self._line_names = [estimator] if len(names) == 1 else [f"{estimator}, {name}" for name in names]
         self._tol, self._lines = tol, lines
-        self._bars: dict[int, TaskID] = {}
+        self._bars: dict[int, progress.TaskID] = {}
         self._shares, self._worst = [0.0] * len(names), 0.0
-        self._all: TaskID | None = None
+        self._all: progress.TaskID | None = None
         if len(names) > 1:
             self._all = self._progress.add_task(f"{estimator}, all", total=float(len(names)), gap="?", rounds="")
 
@@ -109,9 +85,9 @@ class Tally(_Bars):
     """Draws how many of so many are done, and the time that is left; nothing where there is no terminal."""
 
     def __init__(self, name: str, console: Console | None = None) -> None:
-        super().__init__(console, MofNCompleteColumn())
+        super().__init__(console, progress.MofNCompleteColumn())
         self._name = name
-        self._task: TaskID | None = None
+        self._task: progress.TaskID | None = None
 
     def begin(self, total: int) -> None:
         """So many are to do now."""

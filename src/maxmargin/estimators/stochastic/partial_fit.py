@@ -1,31 +1,32 @@
 """Learning from a stream: samples that come in pieces and are not kept."""
 
 from abc import abstractmethod
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
-from maxmargin.core import Bias, Regularization
+from maxmargin.core import Problem
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import check_magnitude, unchanged_by_errors
-from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, signs_of
-from maxmargin.estimators.weights import class_factors
+from maxmargin.estimators.base import unchanged_by_errors
+from maxmargin.estimators.multiclass.one_vs_rest import KernelOneVsRest, signs_of
+from maxmargin.estimators.training_data import READABLE, checked_rows, checked_weights, class_factors
+from maxmargin.kernel_matrix.tiles import rows_that_fit
 from maxmargin.kernels import Linear
-from maxmargin.solvers import Pegasos
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
-from maxmargin.solvers.stochastic.iterates import Counts, Iterates, step_rows
 from maxmargin.typing import Floats, Indices, Matrix
 
-STREAM_VALUES = 4_000_000
-"""Values of a piece of a stream that one compiled call visits."""
+OF_ALL_SAMPLES = (
+    *("certificate_", "status_", "solver_", "trace_", "fingerprint_", "mistakes_"),
+    *("dual_coef_", "support_", "support_vectors_", "shape_fit_", "_reference"),
+)
+"""What a fitted estimator no longer has once it goes on from a stream."""
 
 
-def is_linear(model: Any) -> bool:
+def _is_linear(model: Any) -> bool:
     """Whether a stream can be learned from; else an AttributeError that says why not."""
     if model.kernel == "linear" or isinstance(model.kernel, Linear):
         return True
@@ -34,138 +35,119 @@ def is_linear(model: Any) -> bool:
     )
 
 
-def next_piece(
-    model: Any, X: Any, y: Any, classes: Any, sample_weight: Any, class_weight: Any = None
-) -> tuple[Matrix, Indices, Floats]:
-    """The validated piece: its rows, labels 0 … k − 1 and factors."""
-    is_first = not hasattr(model, "intercept_")
-    X, y = validate_data(
-        model, X, y, reset=is_first, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True
-    )
-    check_magnitude(X)
-    if is_first:
-        check_classification_targets(y)
-        if classes is None:
-            raise InvalidInputError("classes must be passed on the first call to partial_fit: all labels to come.")
-        model.classes_ = unique_labels(classes)
-        if len(model.classes_) < 2:
-            raise InvalidInputError(f"A classifier needs at least two classes, got {model.classes_.tolist()}.")
-    elif classes is not None and not np.array_equal(model.classes_, np.unique(classes)):
-        raise InvalidInputError(f"classes={classes!r} is not what the first call had: {model.classes_}.")
-    labels = np.minimum(np.searchsorted(model.classes_, y), len(model.classes_) - 1)
-    is_known = model.classes_[labels] == y
-    if not is_known.all():
-        raise InvalidInputError(f"Labels {np.unique(y[~is_known]).tolist()} are none of classes {model.classes_}.")
-    weights = np.ones(len(labels))
-    if sample_weight is not None:
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        if (weights < 0).any():
-            raise InvalidInputError(f"Negative values in sample_weight: {float(weights.min())!r}.")
-    if isinstance(class_weight, str):
-        raise InvalidInputError(f"class_weight={class_weight!r} needs all samples. Use a dict in partial_fit.")
-    if class_weight is not None:
-        each = np.arange(len(model.classes_))
-        weights *= class_factors(class_weight, model.classes_, each, np.ones(len(each)))[labels]
-    return X, labels.astype(np.intp, copy=False), weights
+def split_bias(vector: Floats, problem: Problem) -> tuple[Floats, float]:
+    """(w, b) of a vector of the feature space with its constant feature."""
+    scale = problem.bias.scale
+    if problem.is_linear:
+        return vector[:-1].copy(), scale * float(vector[-1])
+    return vector.copy(), scale * scale * float(vector.sum())
 
 
-class StreamLearner(OneVsRest):
-    """Abstract base: `partial_fit` by the steps of Pegasos, with their count carried on from piece to piece."""
+class StreamLearner(KernelOneVsRest):
+    """Abstract base: `partial_fit` goes on from piece to piece, or from the model of the last `fit`."""
 
-    class_weight: Any
-    batch_size: Any
-    project: Any
-    _stream: list[Iterates] | None
+    batch_size: Any = 1
+    _stream: Any
+    _votes: Any = None
 
-    @abstractmethod
-    def _solver(self) -> Pegasos:
-        """The algorithm that the parameters describe."""
-
-    @abstractmethod
-    def _trade_off(self) -> Regularization:
-        """λ, in some spelling; never the hard margin."""
-
-    @abstractmethod
-    def _bias(self) -> Bias:
-        """The constant feature, or none."""
-
-    @available_if(is_linear)  # type: ignore[untyped-decorator]
+    @available_if(_is_linear)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """One pass over some samples in the order given, from where the last call (or `fit`) ended.
 
         Parameters
         ----------
         X, y
-            The next samples of the stream; a linear kernel only.
+            The next samples of the stream; a linear kernel only, as others would keep samples.
         classes : array-like, optional
             All labels of the stream: needed in the first call.
         sample_weight : array-like, optional
-            Factors of the losses; 1 is the weight of an average sample.
+            `PegasosSVC`: factors of the losses; 1 is the weight of an average sample. `Perceptron`: lengths of the updates, in
+            units of η; 0 leaves a sample out.
 
         Notes
         -----
-        λ comes from `C`, whose spelling must not depend on the number of samples: `Regularization.pegasos`, `tikhonov` or `mean`.
-        The model after k pieces is that of one pass over all of them, bit by bit, if each piece is a whole number of batches. No
-        certificate: it would need all samples.
+        The model after k pieces is that of one pass over all of them, bit by bit, if each piece is a whole number of batches.
+        Nothing is proved, as that would need all samples: there is no certificate, and `witness_` is None.
+
+        `PegasosSVC`: λ comes from `C`, whose spelling must not depend on the number of samples: `Regularization.pegasos`,
+        `tikhonov` or `mean`. `Perceptron`: `output` is "last" or "averaged", `margin` is for `fit`.
 
         Examples
         --------
-        >>> from maxmargin import PegasosSVC
+        >>> from maxmargin import PegasosSVC, Perceptron
         >>> model = PegasosSVC().partial_fit([[0.0], [2.0]], [0, 1], classes=[0, 1]).partial_fit([[3.0]], [1])
         >>> model.t_, model.predict([[4.0]])
         (3, array([1]))
+        >>> model = Perceptron().partial_fit([[0.0], [2.0]], [0, 1], classes=[0, 1]).partial_fit([[3.0]], [1])
+        >>> model.t_, model.n_updates_, model.predict([[4.0]])
+        (3, 2, array([1]))
         """
         with unchanged_by_errors(self):
-            X, labels, weights = next_piece(self, X, y, classes, sample_weight, self.class_weight)
-            stream = self._stream_state()
+            X, labels, weights = self._next_piece(X, y, classes, sample_weight)
+            stream = self._stream_state(len(labels))
+        rows, visits = Rows.of_matrix(X), self._stream_visits(weights)
+        at_a_time = rows_that_fit(rows.n_values // len(labels), len(labels))
+        step = -(-at_a_time // int(self.batch_size)) * int(self.batch_size)
+        signed = [signs * weights for signs in signs_of(labels, len(self.classes_))]
         with deferred_interrupt() as was_interrupted:
-            rows = Rows.of_matrix(X, sums_duplicates=bool(self.project))
-            most = max(1, STREAM_VALUES * len(labels) // max(rows.n_values, 1) // int(self.batch_size))
-            step = most * int(self.batch_size)
-            counts, s = Counts.none(len(labels)), self._bias().scale
-            for iterates in stream:
-                iterates.expect(-(-len(labels) // int(self.batch_size)))
-            signs, visits = signs_of(labels, len(self.classes_)), np.arange(len(labels), dtype=np.int64)
-            for start in range(0, len(labels), step):
-                for iterates, y_signs in zip(stream, signs, strict=True):
-                    step_rows(iterates, counts, rows, y_signs * weights, s, visits[start : start + step])
+            for start in range(0, len(visits), step):
+                self._visit(stream, rows, signed, visits[start : start + step])
                 if was_interrupted():
                     break
-            self._store_stream(X, stream)
+            for name in OF_ALL_SAMPLES:
+                self.__dict__.pop(name, None)
+            self._coefficients, self.kernel_ = None, Linear()
+            self.n_iter_ = getattr(self, "n_iter_", 1)
+            vectors = self._store_stream(stream)
+            self._weights, self.intercept_ = vectors[:, :-1].copy(), vectors[:, -1].copy()
         return self
 
-    def _why_uncertified(self) -> str:
-        return (
-            "A model that was learned from a stream (partial_fit) has no certificate, which needs all samples at once. "
-            "Use fit on samples that are at hand."
-        )
+    def _next_piece(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Matrix, Indices, Floats]:
+        """The validated piece: its rows, labels 0 … k − 1 and factors."""
+        is_first = not hasattr(self, "intercept_")
+        X, y = validate_data(self, X, y, reset=is_first, **READABLE)
+        X = checked_rows(X)
+        if is_first:
+            check_classification_targets(y)
+            if classes is None:
+                raise InvalidInputError("classes must be passed on the first call to partial_fit: all labels to come.")
+            self.classes_ = unique_labels(classes)
+            if len(self.classes_) < 2:
+                raise InvalidInputError(f"A classifier needs at least two classes, got {self.classes_.tolist()}.")
+        elif classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
+            raise InvalidInputError(f"classes={classes!r} is not what the first call had: {self.classes_}.")
+        labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        is_known = self.classes_[labels] == y
+        if not is_known.all():
+            raise InvalidInputError(f"Labels {np.unique(y[~is_known]).tolist()} are none of classes {self.classes_}.")
+        if isinstance(self.class_weight, str):
+            raise InvalidInputError(f"class_weight={self.class_weight!r} needs all samples. Use a dict in partial_fit.")
+        weights = checked_weights(sample_weight, X)
+        if self.class_weight is not None:
+            weights = weights * class_factors(self.class_weight, self.classes_, labels, weights)[labels]
+        return X, labels.astype(np.intp, copy=False), weights
 
-    def _stream_state(self) -> list[Iterates]:
-        """The iterates of each problem: those of the last piece, or begun at the model of the last fit."""
-        trade_off = self._trade_off()
-        if trade_off.spelling in ("sum", "ridge"):
-            raise InvalidInputError(
-                f"C={self.C!r} depends on the number of samples, which a stream does not know. "
-                "Use Regularization.pegasos(lam), tikhonov(lam) or mean(C)."
-            )
-        rule = self._solver().rule(1.0 / trade_off.cost(1.0))
-        stream: list[Iterates] | None = getattr(self, "_stream", None)
-        if stream is not None and replace(stream[0].rule, average_from=0) == rule:
-            return stream
-        if not hasattr(self, "intercept_"):
-            n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
-            return [Iterates.start(rule, self.n_features_in_ + 1) for _ in range(n_problems)]
-        t = int(self.t_)
-        return [Iterates.resume(rule, np.append(w, b), t) for w, b in zip(self.coef_, self.intercept_, strict=True)]
+    @abstractmethod
+    def _stream_state(self, n_samples: int) -> Any:
+        """Where the stream stands before so many samples: where the last piece ended, or the last fit. Checks parameters."""
 
-    def _store_stream(self, X: Matrix, stream: list[Iterates]) -> None:
-        of_all_samples = ("certificate_", "status_", "solver_", "trace_", "fingerprint_")
-        for name in (*of_all_samples, "dual_coef_", "support_", "support_vectors_"):
-            self.__dict__.pop(name, None)
-        outputs = np.array([iterates.output() for iterates in stream])
-        self._stream = stream
-        self._weights, self._coefficients = outputs[:, :-1].copy(), None
-        self.intercept_ = outputs[:, -1].copy()
-        self.kernel_ = Linear()
-        self.t_ = stream[0].t
-        self.n_iter_ = getattr(self, "n_iter_", 1)
+    def _stream_visits(self, weights: Floats) -> Indices:
+        """The samples to visit."""
+        return np.arange(len(weights), dtype=np.int64)
+
+    @abstractmethod
+    def _visit(self, stream: Any, rows: Rows, signed: list[Floats], visits: Indices) -> None:
+        """Learn from some rows in turn; `signed` holds y times weight for each binary problem."""
+
+    @abstractmethod
+    def _store_stream(self, stream: Any) -> Floats:
+        """Keep where it stands now; return the model: w of each problem, with b behind it."""
+
+    def _lesson(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Self, Problem]:
+        """A copy that is not fitted, and its problem of two classes, to be solved step by step."""
+        copy = type(self)(**self.get_params(deep=False))
+        X, labels, weights = copy._validated(X, y, sample_weight)
+        if len(copy.classes_) != 2:
+            raise InvalidInputError(f"steps shows two classes, got {len(copy.classes_)}: {copy.classes_}.")
+        copy._checked_tol()
+        return copy, copy._problems(X, labels, weights)[0]

@@ -1,24 +1,20 @@
 """PegasosSVC: the soft margin by stochastic subgradient descent, on a data set or on a stream."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from maxmargin.core import Bias, Candidate, Problem, Regularization, Solution, Status, Workspace, certify
+from maxmargin.core import Problem, Regularization, Workspace, certify
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import check_choice, check_flag, check_tol
-from maxmargin.estimators.multiclass.one_vs_one import PerProblem, store_solutions
-from maxmargin.estimators.multiclass.one_vs_rest import signs_of
-from maxmargin.estimators.multiclass.parallel import in_threads
-from maxmargin.estimators.progress.callbacks import watching
-from maxmargin.estimators.progress.convergence import warn_unless_solved
-from maxmargin.estimators.stochastic.partial_fit import StreamLearner
-from maxmargin.estimators.weights import class_factors, costs
+from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_integer, check_tol, seed_from
+from maxmargin.estimators.linear import soft
+from maxmargin.estimators.multiclass.per_problem import store_solutions
+from maxmargin.estimators.stochastic.partial_fit import StreamLearner, split_bias
 from maxmargin.solvers import Budget, Pegasos
-from maxmargin.threads import usable_threads
+from maxmargin.solvers.linear.rows import Rows
+from maxmargin.solvers.stochastic.iterates import Counts, Iterates, step_rows
 from maxmargin.typing import Floats, Indices, Matrix
 
 DEFAULT_LAMBDA = 1e-4
@@ -27,10 +23,7 @@ FEWEST_EPOCHS = 1000
 """Epochs that ``n_epochs=None`` allows at least, and makes where ``tol`` is None."""
 
 MOST_VALUES = 10**9
-"""Stored values that ``n_epochs=None`` lets a fit visit beyond its fewest epochs: some 5 seconds of one thread."""
-
-VISIT_VALUES = 10
-"""Stored values in whose time a visit does all else: 30 ns beside 3 ns a value, measured on rows of 4 to 64 values."""
+"""Stored values that ``n_epochs=None`` lets a fit visit beyond its fewest epochs: 5 s of one thread, 15 s for short rows."""
 
 
 class PegasosStep(NamedTuple):
@@ -61,6 +54,7 @@ class PegasosStep(NamedTuple):
     dual: float
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PegasosSVC(StreamLearner):
     r"""The soft margin by Pegasos or SGD: cheap steps, each of which looks at one sample.
 
@@ -142,70 +136,27 @@ class PegasosSVC(StreamLearner):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        C: Any = None,
-        kernel: Any = "linear",
-        degree: int = 3,
-        gamma: Any = "scale",
-        coef0: float = 0.0,
-        method: str = "pegasos",
-        average: Any = "tail",
-        n_epochs: int | None = None,
-        batch_size: int = 1,
-        project: bool = False,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        tol: float | None = 1e-2,
-        max_seconds: float | None = None,
-        cache_size: Any = "auto",
-        shuffle: bool = True,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.method = method
-        self.average = average
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.project = project
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_seconds = max_seconds
-        self.cache_size = cache_size
-        self.shuffle = shuffle
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    C: Any = None
+    method: str = "pegasos"
+    average: Any = "tail"
+    n_epochs: int | None = None
+    batch_size: int = 1
+    project: bool = False
+    class_weight: Any = None
+    tol: float | None = 1e-2
+    cache_size: Any = "auto"
+    shuffle: bool = True
+    verbose: bool = False
+
+    _rounds = "n_epochs"
 
     # -- fit -----------------------------------------------------------------------------------------------------
 
-    def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
-        tol = 0.0 if self.tol is None else check_tol(self.tol)
+    def _checked_tol(self) -> float:
         check_flag("verbose", self.verbose)
-        solver = self._solver()
-        problems = self._problems(X, labels, weights)
-        budget = self._epochs(problems[0])
-        with watching(self, X, labels, weights, tol, self._problem_names()) as watch:
+        return 0.0 if self.tol is None else check_tol(self.tol)
 
-            def train(k: int, budget: Budget) -> Solution:
-                return watch.solve(k, problems[k], solver, budget=budget)
-
-            solutions = in_threads(train, len(problems), budget, usable_threads(self.n_jobs))
-            self._store(X, problems, solutions)
-        for solution, certificate in zip(solutions, self._per_problem(), strict=True):
-            if self.tol is not None or solution.status is not Status.ITERATION_BUDGET:
-                warn_unless_solved(type(self).__name__, solution.status, certificate, tol, rounds="n_epochs")
-        return any(solution.status is Status.INTERRUPTED for solution in solutions)
-
-    def _solver(self) -> Pegasos:
+    def _solver(self, seed: int, n_threads: int) -> Pegasos:
         """The algorithm that the parameters describe."""
         check_choice("method", self.method, ("pegasos", "sgd"))
         check_choice("average", self.average, ("tail", True, False))
@@ -213,64 +164,75 @@ class PegasosSVC(StreamLearner):
             raise InvalidInputError('shuffle=False is for method="pegasos": SGD draws its samples at random.')
         if check_flag("project", self.project) and self.method == "sgd":
             raise InvalidInputError('project=True is a step of method="pegasos"; SGD has none.')
-        size = self.batch_size
-        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-            raise InvalidInputError(f"batch_size must be a whole number ≥ 1, got {size!r}.")
+        size = check_integer("batch_size", self.batch_size)
         order = "uniform" if self.method == "sgd" else ("permuted" if self.shuffle else "given")
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        return Pegasos(self.method, self.average, int(size), bool(self.project), order, seed)
-
-    def _epochs(self, problem: Problem) -> Budget:
-        n_epochs = FEWEST_EPOCHS if self.n_epochs is None else self.n_epochs
-        if self.n_epochs is None and self.tol is not None:
-            n_epochs = max(FEWEST_EPOCHS, _epochs_for(problem, check_tol(self.tol)))
-        if isinstance(n_epochs, bool) or not isinstance(n_epochs, int | np.integer) or n_epochs < 1:
-            raise InvalidInputError(f"n_epochs must be a whole number ≥ 1 or None, got {n_epochs!r}.")
-        return self._budget(int(n_epochs), self.max_seconds, self.cache_size)
+        return Pegasos(self.method, self.average, size, bool(self.project), order, seed)
 
     def _trade_off(self) -> Regularization:
-        trade_off = Regularization.pegasos(DEFAULT_LAMBDA) if self.C is None else Regularization.of(self.C)
-        if trade_off.is_hard:
-            raise InvalidInputError(f"C={self.C!r} is the hard margin. Use HardMarginSVC(), or a finite C.")
-        return trade_off
+        return Regularization.pegasos(DEFAULT_LAMBDA) if self.C is None else soft(self.C)
 
-    def _problems(self, X: Matrix, labels: Indices, weights: Floats) -> list[Problem]:
-        trade_off, kernel = self._trade_off(), self._resolved_kernel(X, weights)
-        self.class_weight_ = class_factors(self.class_weight, self.classes_, labels, weights)
-        cost = costs(trade_off, weights, self.class_weight_[labels])
-        return [
-            Problem(X, y, cost=cost, kernel=kernel, bias=self._bias()) for y in signs_of(labels, len(self.classes_))
-        ]
+    def _allowance(self, problem: Problem) -> Budget:
+        n_epochs = FEWEST_EPOCHS
+        if self.n_epochs is not None:
+            n_epochs = check_integer("n_epochs", self.n_epochs, note=" or None")
+        elif self.tol is not None:
+            n_epochs = max(FEWEST_EPOCHS, _epochs_for(problem, self.tol))
+        return budget_from(n_epochs, self.max_seconds, self.cache_size)
 
-    def _bias(self) -> Bias:
-        return Bias.penalized() if check_flag("fit_intercept", self.fit_intercept) else Bias.none()
-
-    def _store(self, X: Matrix, problems: list[Problem], solutions: list[Solution]) -> None:
+    def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Any]) -> None:
+        if self.tol is None:  # nothing was asked for, so nothing was missed
+            solutions = [replace(s, certificate=replace(s.certificate, tol=None)) for s in solutions]
+        store_solutions(self, solutions)
         betas, vectors = np.array([s.beta for s in solutions]), np.array([s.w for s in solutions])
-        is_linear = problems[0].is_linear
-        used = np.flatnonzero(betas.any(axis=0) if is_linear else betas.any(axis=0) | vectors.any(axis=0))
+        is_used = betas.any(axis=0) if problems[0].is_linear else betas.any(axis=0) | vectors.any(axis=0)
+        used = np.flatnonzero(is_used)
         self._store_vectors(X, problems[0].kernel, vectors, np.array([s.b for s in solutions]), used)
         self.dual_coef_ = betas[:, used]
         self.n_iter_ = max(max(s.n_iter for s in solutions), 1)
         self.t_ = self.n_iter_ * -(-len(problems[0].present) // int(self.batch_size))
         self._stream = None
-        if self.tol is None:  # nothing was asked for, so nothing was missed
-            solutions = [_without_goal(solution) for solution in solutions]
-        store_solutions(self, solutions)
 
-    def _per_problem(self) -> tuple[Any, ...]:
-        return self.certificate_ if isinstance(self.certificate_, PerProblem) else (self.certificate_,)
+    # -- streams -------------------------------------------------------------------------------------------------
 
-    def _candidates(self, X: Matrix, labels: Indices, weights: Floats) -> list[tuple[Problem, Candidate]]:
-        out = []
-        for k, problem in enumerate(self._problems(X, labels, weights)):
-            beta = np.zeros(problem.n)
-            beta[self.support_] = self.dual_coef_[k]
-            w = np.zeros(problem.n) if self._weights is None else self._weights[k]
-            if self._coefficients is not None:
-                w[self.support_] = self._coefficients[k]
-            out.append((problem, Candidate(w, float(self.intercept_[k]), beta)))
-        return out
+    def _stream_state(self, n_samples: int) -> tuple[list[Iterates], Counts]:
+        stream = self._iterates()
+        for iterates in stream:
+            iterates.expect(-(-n_samples // int(self.batch_size)))
+        return stream, Counts.none(n_samples)
+
+    def _iterates(self) -> list[Iterates]:
+        """Of each problem: those of the last piece, or begun at the model of the last fit."""
+        trade_off = self._trade_off()
+        if trade_off.spelling in ("sum", "ridge"):
+            raise InvalidInputError(
+                f"C={self.C!r} depends on the number of samples, which a stream does not know. "
+                "Use Regularization.pegasos(lam), tikhonov(lam) or mean(C)."
+            )
+        rule = self._solver(seed_from(self.random_state), 1).rule(1.0 / trade_off.cost(1.0))
+        stream: list[Iterates] | None = getattr(self, "_stream", None)
+        if stream is not None and replace(stream[0].rule, average_from=0) == rule:
+            return stream
+        if not hasattr(self, "intercept_"):
+            return [Iterates.start(rule, self.n_features_in_ + 1) for _ in self._sides()]
+        return [
+            Iterates.resume(rule, np.append(w, b), int(self.t_))
+            for w, b in zip(self.coef_, self.intercept_, strict=True)
+        ]
+
+    def _visit(self, stream: tuple[list[Iterates], Counts], rows: Rows, signed: list[Floats], visits: Indices) -> None:
+        for iterates, own in zip(stream[0], signed, strict=True):
+            step_rows(iterates, stream[1], rows, own, self._bias().scale, visits)
+
+    def _store_stream(self, stream: tuple[list[Iterates], Counts]) -> Floats:
+        self._stream = stream[0]
+        self.t_ = self._stream[0].t
+        return np.array([iterates.output() for iterates in self._stream])
+
+    def _why_uncertified(self) -> str:
+        return (
+            "A model that was learned from a stream (partial_fit) has no certificate, which needs all samples at once. "
+            "Use fit on samples that are at hand."
+        )
 
     # -- lessons -------------------------------------------------------------------------------------------------
 
@@ -290,20 +252,17 @@ class PegasosSVC(StreamLearner):
         3 [0] [False] [0.66666667] 0.277777778
         4 [1] [False] [0.5] 0.3125
         """
-        probe = type(self)(**self.get_params(deep=False))
-        X, labels, weights = probe._validated(X, y, sample_weight)
-        if len(probe.classes_) != 2:
-            raise InvalidInputError(f"steps shows two classes, got {len(probe.classes_)}: {probe.classes_}.")
-        tol = -1.0 if self.tol is None else check_tol(self.tol)
-        problem, solver = probe._problems(X, labels, weights)[0], probe._solver()
-        budget = probe._epochs(problem)
+        copy, problem = self._lesson(X, y, sample_weight)
+        tol = -1.0 if self.tol is None else float(self.tol)
+        solver = copy._solver(seed_from(self.random_state), 1)
+        budget = copy._allowance(problem)
         state = solver.init(problem, Workspace(problem), None)
-        total, scale = float(problem.cost.sum()), problem.bias.scale
+        total = float(problem.cost.sum())
         for _ in range(budget.iterations or 0):
             order = state.visits.epoch()
             for start in range(0, len(order), int(self.batch_size)):
                 batch = order[start : start + int(self.batch_size)]
-                w, b = _split(state.iterates.last(), problem, scale)
+                w, b = split_bias(state.iterates.last(), problem)
                 scores = problem.y[batch] * (problem.decision(w)[batch] + b)
                 was = state.counts.violations.copy()
                 solver._visit(state, batch)
@@ -317,12 +276,6 @@ class PegasosSVC(StreamLearner):
                     return
 
 
-def _without_goal(solution: Solution) -> Solution:
-    """The same, but its certificate has no gap to compare with."""
-    assert solution.certificate is not None
-    return replace(solution, certificate=replace(solution.certificate, tol=None))
-
-
 def _epochs_for(problem: Problem, tol: float) -> int:
     """Epochs that make ρ²/(λ · tol) steps, no more than MOST_VALUES allow.
 
@@ -330,15 +283,8 @@ def _epochs_for(problem: Problem, tol: float) -> int:
     tol times the objective of w = 0.
     """
     n = len(problem.present)
-    n_values = int(getattr(problem.X, "nnz", problem.X.size)) if problem.is_linear else n * n
-    most = MOST_VALUES // (n_values + VISIT_VALUES * n)
+    values = problem.X.size if problem.is_linear else n * n
+    most = MOST_VALUES // (values + n)  # as if a visit took a value more
     square = float(problem.diag()[problem.present].max()) + problem.bias.scale**2
     per_epoch = tol / float(problem.cost.max())  # λ · tol · n, with λ = 1/(n · cost)
     return most if square >= most * per_epoch else int(np.ceil(square / per_epoch))
-
-
-def _split(vector: Floats, problem: Problem, scale: float) -> tuple[Floats, float]:
-    """(w, b) of a vector of the feature space with its constant feature."""
-    if problem.is_linear:
-        return vector[:-1], scale * float(vector[-1])
-    return vector, scale * scale * float(vector.sum())

@@ -60,7 +60,7 @@ def of_each_pair(dual_coef: Array, n_support: Array) -> Iterator[tuple[Array, Ar
     n_classes, samples = len(n_support), np.arange(dual_coef.shape[1])
     labels = np.repeat(np.arange(n_classes), n_support)
     for pair in pairs_of(labels, n_classes):
-        yield pair.rows, unpack_dual(pair, samples, dual_coef, labels, n_classes)
+        yield pair.rows, unpack_dual(pair, samples, dual_coef, labels)
 
 
 def machine_of(estimator: Any) -> Machine:

@@ -17,8 +17,8 @@ import numpy as np
 from maxmargin.analysis.bounds import perceptron_updates
 from maxmargin.core.certificate.optimum_ball import OptimumBall
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.fingerprint import Fingerprint
 from maxmargin.estimators.stochastic.perceptron import PerceptronStream
+from maxmargin.estimators.training_data import Fingerprint
 from maxmargin.io._model.archive import Array, damaged, require
 from maxmargin.io._model.fields import INDICES, Fields, alone, as_said, of_each
 from maxmargin.io._model.parameters import decode_float, decode_kernel, decode_number, encode, encode_float

@@ -8,7 +8,7 @@ import numpy as np
 from maxmargin.core import Certificate, Status
 from maxmargin.core.certificate.groups import Groups
 from maxmargin.core.solution import TracePoint
-from maxmargin.estimators.multiclass.one_vs_one import store_endings
+from maxmargin.estimators.multiclass.per_problem import store_endings
 from maxmargin.io._model.archive import require
 from maxmargin.io._model.fields import Fields, of_each
 from maxmargin.io._model.parameters import decode_float, decode_number, encode_float
@@ -38,7 +38,7 @@ def describe_proofs(f: Fields, count: int) -> None:
     worst = f.whole("worst", 0, count - 1, _worst) if count > 1 else 0
     if f.is_reading:
         moments = [tuple(_point(*row) for row in points.tolist()) for points in traces]
-        store_endings(f.model, certificates, statuses, solvers, moments, worst)
+        store_endings(f.model, worst, certificate=certificates, status=statuses, solver=solvers, trace=moments)
 
 
 def _worst(model: Any) -> int:

@@ -18,7 +18,6 @@ from maxmargin import (
     Perceptron,
 )
 from maxmargin.core import Problem
-from maxmargin.estimators.progress import callbacks as progress
 from maxmargin.estimators.progress.callbacks import Digits, watched_by
 from maxmargin.estimators.progress.display import Display
 from maxmargin.solvers import Budget, Event, ProximalNewton, solve
@@ -80,7 +79,7 @@ def test_a_fit_that_nobody_watches_has_no_observer(monkeypatch, verbose):
         observers.append(settings.get("observe"))
         return solve(*args, **settings)
 
-    monkeypatch.setattr(progress, "solve", spy)
+    monkeypatch.setattr("maxmargin.estimators.base.solve", spy)
     LinearSVC(verbose=verbose).fit(IRIS.data, NAMES)
     HardMarginSVC(verbose=verbose).fit(X, Y)
     assert [observer is not None for observer in observers] == [verbose] * 4

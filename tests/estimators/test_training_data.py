@@ -13,8 +13,7 @@ from sklearn.datasets import load_iris, make_moons
 
 from maxmargin import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron, bounds, certify, report, xi_alpha
 from maxmargin.core.certificate.certify import QUESTION
-from maxmargin.estimators.fingerprint import (
-    COPIED_VALUES,
+from maxmargin.estimators.training_data import (
     MIXED,
     OTHER_BOTH,
     OTHER_LABELS,
@@ -23,8 +22,11 @@ from maxmargin.estimators.fingerprint import (
     OTHER_WEIGHTS,
     Fingerprint,
 )
+from maxmargin.kernel_matrix.tiles import TILE_BYTES
 
 RNG = np.random.default_rng(0)
+N_VALUES = TILE_BYTES // 24
+"""Three times as many are more than a compiled call reads."""
 DENSE = np.where(RNG.random((50, 9)) < 0.4, RNG.standard_normal((50, 9)), 0.0).astype(np.float32).astype(np.float64)
 LABELS, WEIGHTS = np.arange(50) % 3, 0.5 + RNG.random(50)
 KEPT = Fingerprint.of(DENSE, LABELS, WEIGHTS)
@@ -76,7 +78,7 @@ def test_the_same_numbers_have_the_same_fingerprint_however_they_are_stored(stor
     assert Fingerprint.of(stored(DENSE), LABELS, WEIGHTS) == KEPT
 
 
-@pytest.mark.parametrize("shape", [(3, 3 * COPIED_VALUES), (3 * COPIED_VALUES, 3)])
+@pytest.mark.parametrize("shape", [(3, 4 * N_VALUES), (4 * N_VALUES, 3)])
 def test_blocks_do_not_change_the_fingerprint(shape):
     big = np.random.default_rng(1).integers(-3, 4, shape).astype(np.float64)
     labels, weights = np.arange(shape[0]) % 2, np.ones(shape[0])
@@ -95,7 +97,7 @@ def test_blocks_do_not_change_the_fingerprint(shape):
 
 def test_plain_python_gives_the_same_numbers():
     code = (
-        "import numpy as np; from maxmargin.estimators.fingerprint import Fingerprint; "
+        "import numpy as np; from maxmargin.estimators.training_data import Fingerprint; "
         "print(tuple(Fingerprint.of(np.arange(6.0).reshape(3, 2), np.array([0, 1, 0]), np.ones(3))))"
     )
     shown = [

@@ -57,13 +57,13 @@ def test_the_default_epochs_are_those_of_the_rate_and_never_endless():
     rows = slice(0, 50)
     problem = Problem(X[rows], np.where(Y[rows] == 1, 1.0, -1.0), cost=np.full(50, 200.0), bias=Bias.penalized())
     square = (X[rows] ** 2).sum(axis=1).max() + 1
-    epochs = {lam: PegasosSVC(C=Regularization.pegasos(lam))._epochs(replace(problem, cost=np.full(50, 1 / (50 * lam))))
+    epochs = {lam: PegasosSVC(C=Regularization.pegasos(lam))._allowance(replace(problem, cost=np.full(50, 1 / (50 * lam))))
               for lam in (1e-3, 1e-4, 1.0, 1e-12)}  # fmt: skip
     assert epochs[1e-3].iterations == np.ceil(square / (1e-3 * 1e-2) / 50)
     assert epochs[1.0].iterations == 1000
-    assert epochs[1e-12].iterations == 10**9 // (50 * (30 + 10))
-    assert PegasosSVC(tol=None)._epochs(problem).iterations == 1000
-    assert PegasosSVC(n_epochs=7)._epochs(problem).iterations == 7
+    assert epochs[1e-12].iterations == 10**9 // (50 * (30 + 1))
+    assert PegasosSVC(tol=None)._allowance(problem).iterations == 1000
+    assert PegasosSVC(n_epochs=7)._allowance(problem).iterations == 7
 
 
 def test_the_default_lambda_is_the_papers():
@@ -265,7 +265,7 @@ def test_weights_in_a_stream_are_factors_of_the_losses():
         ({}, {"classes": [1, 2]}, r"Labels \[0\] are none of classes"),
         ({"class_weight": "balanced"}, {"classes": [0, 1]}, "needs all samples"),
         ({}, {"classes": [0, 1], "sample_weight": [1, 1, 1, -1]}, "Negative values in sample_weight"),
-        ({"batch_size": 0}, {"classes": [0, 1]}, "batch_size must be a whole number"),
+        ({"batch_size": 0}, {"classes": [0, 1]}, "batch_size must be an integer"),
     ],
 )
 def test_a_stream_that_cannot_be_learned_from_is_refused(settings, arguments, match):
@@ -332,9 +332,9 @@ def test_it_works_in_a_search_over_a_pipeline():
         ({"C": np.inf}, "is the hard margin. Use HardMarginSVC"),
         ({"method": "adam"}, "method must be one of"),
         ({"average": "all"}, "average must be one of"),
-        ({"n_epochs": 0}, "n_epochs must be a whole number"),
-        ({"n_epochs": 1.5}, "n_epochs must be a whole number"),
-        ({"batch_size": 0}, "batch_size must be a whole number"),
+        ({"n_epochs": 0}, "n_epochs must be an integer"),
+        ({"n_epochs": 1.5}, "n_epochs must be an integer"),
+        ({"batch_size": 0}, "batch_size must be an integer"),
         ({"project": 1}, "project must be True or False"),
         ({"method": "sgd", "project": True}, "project=True is a step of"),
         ({"method": "sgd", "shuffle": False}, "shuffle=False is for"),

@@ -1,0 +1,224 @@
+"""Training data: whether an estimator can take them, what each sample costs, and a fingerprint to know them again.
+
+The fingerprint tells whether these are the rows that a model was trained on, and in their order. A row's number is
+Σ_j μ(x_j)·κ_j mod 2⁶⁴: μ mixes the bits of a value as float64, κ_j is an odd number of column j. A zero adds nothing, so dense
+rows, CSR rows, rows with stored zeros and rows with columns in any order have the same number, and so have float32 values and the
+same values in float64. Sums over rows with and without a factor for their place tell the same rows in another order from other
+rows. A change of one value is always noticed (each step is one to one), other changes but for a chance far below one in a
+million; it is no protection against somebody who looks for other data with the same fingerprint.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight
+
+from maxmargin.core import Regularization
+from maxmargin.core.certificate.certify import QUESTION
+from maxmargin.errors import InvalidInputError
+from maxmargin.kernel_matrix.tiles import rows_that_fit
+from maxmargin.kernels.inner import distinct
+from maxmargin.typing import Floats, Indices, Matrix
+
+Words = np.ndarray[Any, np.dtype[np.uint64]]
+
+READABLE: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
+"""What scikit-learn's validation may let through: dense rows or CSR, which are not copied."""
+
+LARGEST = float(np.finfo(np.float64).eps * np.sqrt(np.finfo(np.float64).max))
+SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny) / np.finfo(np.float64).eps)
+"""Beyond these the squares of the values, and sums of 1/ε² of them, leave float64: about 3e138 and 7e-139."""
+
+OTHER_ORDER = "These are the training rows in another order."
+MIXED = "These are the training rows in another order, and their labels or weights did not move with them."
+OTHER_LABELS = "These are the training rows, but labels differ from those of the fit."
+OTHER_WEIGHTS = "These are the training rows, but sample weights differ from those of the fit."
+OTHER_BOTH = "These are the training rows, but labels and sample weights differ from those of the fit."
+OTHER_VALUES = "These are not the rows that the model was trained on: their values differ."
+
+
+def encoded(y: Any) -> tuple[Any, Indices]:
+    """(classes, labels): the different labels, at least two, and the place of each sample's among them."""
+    check_classification_targets(y)
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise InvalidInputError(
+            f"A classifier needs samples of at least two classes, got 1 class: {classes.tolist()[0]!r}."
+        )
+    labels = np.searchsorted(classes, y)  # many times faster than asking `unique` for the inverse, which sorts
+    return classes, labels.astype(np.intp, copy=False)
+
+
+def checked_weights(sample_weight: Any, X: Matrix) -> Floats:
+    """Weights ≥ 0; None is 1 for each."""
+    weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if (weights < 0).any():
+        raise InvalidInputError(
+            f"Negative values in sample_weight: {float(weights.min())!r}. Use 0 to leave a sample out."
+        )
+    return weights
+
+
+def check_each_class(weights: Floats, labels: Indices, classes: Any) -> None:
+    """Refuse weights that leave a class out."""
+    if not weights.any():
+        raise InvalidInputError("Sample weights must contain at least one non-zero number.")
+    total = np.bincount(labels, weights=weights, minlength=len(classes))
+    if (total <= 0).any():
+        name = classes.tolist()[int(np.argmin(total))]
+        raise InvalidInputError(
+            f"No sample of class {name!r} has a positive sample_weight; remove the class or weigh it."
+        )
+
+
+def checked_rows(X: Matrix) -> Matrix:
+    """Rows in which no column is stored twice, with values whose squares float64 can hold."""
+    X = distinct(X) if sp.issparse(X) else X
+    check_magnitude(X)
+    return X
+
+
+def check_magnitude(X: Matrix) -> None:
+    """Refuse data whose squares would overflow, or all vanish, in float64."""
+    values = X.data if sp.issparse(X) else X
+    largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
+    if largest > LARGEST:
+        raise InvalidInputError(f"The largest value of X is {largest:.2g}; its square overflows. Scale the features.")
+    if 0 < largest < SMALLEST:
+        raise InvalidInputError(f"The largest value of X is {largest:.2g}; its square vanishes. Scale the features.")
+
+
+def class_factors(class_weight: Any, classes: Any, labels: Indices, weights: Floats) -> Floats:
+    """The factor of each class; "balanced" counts weights: total / (n_classes · weight of the class).
+
+    Examples
+    --------
+    >>> class_factors("balanced", np.array(["a", "b"]), np.array([0, 1]), np.array([3.0, 1.0])).round(3)
+    array([0.667, 2.   ])
+    """
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        factors = weights.sum() / (len(classes) * np.bincount(labels, weights=weights, minlength=len(classes)))
+    else:
+        try:
+            factors = compute_class_weight(class_weight, classes=classes, y=classes)  # which reads y if balanced only
+        except OverflowError:  # an int beyond float64
+            factors = np.full(len(classes), np.inf)
+    if not (np.isfinite(factors).all() and (factors > 0).all()):
+        raise InvalidInputError(f"class_weight must be positive for every class, and finite, got {class_weight!r}.")
+    return np.asarray(factors, dtype=np.float64)
+
+
+def costs(trade_off: Regularization, weights: Floats, factors: Floats, penalty: Any = "l2") -> Floats:
+    """c_j = cost · weight · class factor, given the last two for each sample; the hard margin has ∞ where there is weight.
+
+    The cost is that beside ½‖w‖², or beside ‖w‖₁ for the L1 penalty.
+
+    Examples
+    --------
+    >>> costs(Regularization.mean(8.0), np.array([3.0, 1.0]), np.array([1.0, 2.0]))
+    array([6., 4.])
+    """
+    if trade_off.is_hard:
+        return np.where(weights > 0, np.inf, 0.0)
+    cost = trade_off.cost(float(weights.sum()), penalty)
+    with np.errstate(over="ignore", under="ignore"):
+        found = cost * weights * factors
+    if np.isinf(found).any() or (found[weights > 0] == 0.0).any():
+        raise InvalidInputError(
+            f"C × sample weight × class weight leaves the range of float64: {cost:.3g} times weights up to "
+            f"{weights.max():.3g} and class weights up to {factors.max():.3g}. Use values nearer to 1."
+        )
+    return found
+
+
+class Fingerprint(NamedTuple):
+    """Five numbers of 64 bits that stand for training data.
+
+    Attributes
+    ----------
+    rows, labels, weights : int
+        The rows, the numbers of their labels, their weights, each in their order.
+    rows_in_any_order, samples_in_any_order : int
+        The rows; the rows with their labels and weights.
+
+    Examples
+    --------
+    >>> X, labels, weights = np.array([[0.0, 1.0], [2.0, 0.0]]), np.array([0, 1]), np.ones(2)
+    >>> kept = Fingerprint.of(X, labels, weights)
+    >>> kept == Fingerprint.of(sp.csr_array(X), labels, weights)
+    True
+    >>> Fingerprint.of(X[::-1], labels[::-1], weights).told_from(kept)
+    'These are the training rows in another order.'
+    """
+
+    rows: int
+    labels: int
+    weights: int
+    rows_in_any_order: int
+    samples_in_any_order: int
+
+    @classmethod
+    def of(cls, X: Matrix, labels: Indices, weights: Floats) -> "Fingerprint":
+        """Of validated data. Cost: one pass, about a nanosecond a value; memory: 8 bytes a row, and a column of dense
+        data.
+        """
+        from maxmargin._loops.fingerprint import fold
+
+        rows, out = np.zeros(X.shape[0], dtype=np.uint64), np.zeros(5, dtype=np.uint64)
+        with np.errstate(over="ignore"):  # of loops that run uncompiled
+            (_add_sparse if sp.issparse(X) else _add_dense)(X, rows)
+            fold(rows, labels.astype(np.int64, copy=False), np.ascontiguousarray(weights).view(np.uint64), out)
+        return cls(*out.tolist())
+
+    def told_from(self, kept: "Fingerprint | None") -> str | None:
+        """How these data differ from those of the fit, in one sentence; None where they do not."""
+        if kept is None:
+            return QUESTION
+        if self == kept:
+            return None
+        if self.rows == kept.rows:
+            if self.labels != kept.labels:
+                return OTHER_LABELS if self.weights == kept.weights else OTHER_BOTH
+            return OTHER_WEIGHTS
+        if self.samples_in_any_order == kept.samples_in_any_order:
+            return OTHER_ORDER
+        return MIXED if self.rows_in_any_order == kept.rows_in_any_order else OTHER_VALUES
+
+
+def _add_dense(X: Any, out: Words) -> None:
+    """Add the number of each row."""
+    from maxmargin._loops.fingerprint import add_columns, add_rows, fill_keys
+
+    n, d = X.shape
+    keys = np.empty(d, dtype=np.uint64)
+    fill_keys(keys)
+    if X.flags.f_contiguous and not X.flags.c_contiguous:
+        width = rows_that_fit(n, d)
+        for left in range(0, d, width):
+            add_columns(_bits(X[:, left : left + width].T), keys[left : left + width], out)
+    else:
+        height = rows_that_fit(d, n)
+        for top in range(0, n, height):
+            add_rows(_bits(X[top : top + height]), keys, out[top : top + height])
+
+
+def _add_sparse(X: Any, out: Words) -> None:
+    """Add the number of each row; a column that is stored twice in a row means the sum."""
+    from maxmargin._loops.fingerprint import add_rows_csr
+
+    X = distinct(X)
+    height = rows_that_fit(X.nnz // X.shape[0], X.shape[0])
+    for top in range(0, X.shape[0], height):
+        bottom = min(top + height, X.shape[0])
+        values = slice(X.indptr[top], X.indptr[bottom])
+        add_rows_csr(_bits(X.data[values]), X.indices[values], X.indptr[top : bottom + 1], out[top:bottom])
+
+
+def _bits(values: Any) -> Words:
+    """The bits of each value as float64."""
+    return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
