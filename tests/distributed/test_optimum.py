@@ -163,17 +163,17 @@ def test_hard_wide_problems_are_handed_over_to_newton_steps():
 
 
 def test_ctrl_c_between_two_rounds_keeps_the_best_model_so_far(hears_ctrl_c, monkeypatch):
-    from maxmargin.distributed import run as driver
+    from maxmargin.distributed.course import Course
 
-    looks, look = [], driver._look
+    looks, event = [], Course.event
 
-    def look_and_press(*arguments):
-        looks.append(look(*arguments))
+    def look_and_press(course):
+        looks.append(event(course))
         if len(looks) == 20:
             signal.raise_signal(signal.SIGINT)
         return looks[-1]
 
-    monkeypatch.setattr(driver, "_look", look_and_press)
+    monkeypatch.setattr(Course, "event", look_and_press)
     X, y = wide(n=400)
     model = LinearSVC(C=100.0, tol=1e-12, n_blocks=2)
     with pytest.raises(KeyboardInterrupt):

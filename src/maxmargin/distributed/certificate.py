@@ -8,134 +8,112 @@ slacks that cost most, in twice the working precision.
 left is taken from one sample, as `core.certificate` does.
 """
 
-from collections.abc import Generator
-from dataclasses import dataclass, replace
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core import Bias, Certificate, products
 from maxmargin.core.certificate.certify import assembled
 from maxmargin.core.certificate.pairs import Made, is_too_rough, of_sums
-from maxmargin.core.certificate.parts import Part, Samples
-from maxmargin.core.certificate.scores import Charges, LinearScores, Table, limits
+from maxmargin.core.certificate.parts import TINY, Part, Samples
+from maxmargin.core.certificate.scores import FINEST, Charges, LinearScores, Table, limits
 from maxmargin.distributed.workers.messages import Command, Site, Sums
-from maxmargin.distributed.workers.steps import At, present
-from maxmargin.distributed.workers.sweeps import commit
 from maxmargin.typing import Floats
 
-BALANCED = 1e-12
-"""Share of Σα that Σβ may be: up to there the certificate takes it from one sample, and counts what that costs."""
+
+class DualPoint(ABC):
+    """Where the dual variables of each partition come from."""
+
+    @abstractmethod
+    def alpha(self, site: Site) -> tuple[Floats, int]:
+        """(α of one partition, 1 where what was known of them is lost)."""
 
 
-@dataclass(frozen=True)
-class Dual:
-    """Which dual point is judged: that of the sweeps, their last move followed by η; or that of Newton's weights."""
+class Candidates(NamedTuple):
+    """What could be judged: weights, some biases of which the best counts, and a dual point with its Σα of each class."""
 
-    plus: float  # factors of the α of each class, which make Σβ zero
-    minus: float
-    eta: float = 0.0
-    round: int = 0
-    at: At | None = None
-
-    @classmethod
-    def balanced(cls, bias: Bias, total: float, net: float, **which: Any) -> "Dual":
-        """Scaled so that Σβ = 0 where the bias is free, given Σα and Σβ."""
-        plus, minus = 0.5 * (total + net), 0.5 * (total - net)
-        if not bias.is_free or min(plus, minus) <= 0.0:
-            scale = 0.0 if bias.is_free else 1.0
-            return cls(scale, scale, **which)
-        return cls(min(1.0, minus / plus), min(1.0, plus / minus), **which)
-
-    def mended(self, sides: Floats) -> "Dual":
-        """The same, given what Σα of each class turned out to be."""
-        plus, minus = sides
-        if abs(plus - minus) <= BALANCED * (plus + minus):
-            return self
-        if min(plus, minus) <= 0.0:
-            return replace(self, plus=0.0, minus=0.0)
-        return replace(self, plus=self.plus * min(1.0, minus / plus), minus=self.minus * min(1.0, plus / minus))
-
-
-@dataclass(frozen=True)
-class Finer:
-    """What is computed in twice the working precision: slacks whose `Charges` are beyond these limits, and w(β) if it shall."""
-
-    limits: Floats
-    is_made_twice: bool
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether there is anything."""
-        return self.is_made_twice or not bool(np.isinf(self.limits).all())
-
-
-ROUGH = Finer(np.array([np.inf, np.inf]), False)
-"""Float64 for everything."""
+    w: Floats
+    biases: Floats
+    point: DualPoint
+    sides: Floats
 
 
 @dataclass(frozen=True)
 class Judge(Command):
-    """The sums of the certificate of (w, b) with a dual point, for the first of some b; for the others the losses alone."""
+    """The sums of the certificate of (w, b) with a dual point, for the first of some b; for the others the losses alone.
+
+    α is multiplied by a factor for each class. Slacks whose `Charges` are beyond the limits `most` are computed in twice the
+    working precision, and so is w(β) where `is_made_twice`.
+    """
 
     w: Floats
     biases: Floats
-    dual: Dual
-    finer: Finer = ROUGH
+    point: DualPoint
+    factors: Floats
+    most: Floats | None = None
+    is_made_twice: bool = False
 
-    def visit(self, site: Site, shared: dict[str, Any]) -> Sums:
+    def visit(self, site: Site, carried: dict[str, Any]) -> Sums:
         """The sums of one partition."""
-        alpha, is_fresh = self._alpha(site)
-        y, cost, loss, on = site.y, site.cost, site.loss, site.present
-        alpha = np.where(cost > 0, alpha * np.where(y > 0, self.dual.plus, self.dual.minus), 0.0)
+        alpha, lost = self.point.alpha(site)
+        y, cost, loss, on = site.y, site.cost, site.plan.loss, site.present
+        alpha = np.where(cost > 0, np.clip(alpha, 0.0, loss.upper(cost)) * np.where(y > 0, *self.factors), 0.0)
         lengths = products.lengths_above(site.X, site.squares)
         entries = np.broadcast_to(products.entries(site.X), len(y))
         ways = LinearScores(Table(site.X, y, lengths, entries), self.w, float(self.biases[0]))
         found = ways.first()
         charges = Charges.of(loss, found, alpha, cost)
-        again = np.flatnonzero(charges.beyond(self.finer.limits) & (cost > 0))
-        if len(again):
+        if self.most is not None:
+            again = np.flatnonzero(charges.beyond(self.most) & (cost > 0))
             found.put(again, ways.twice(again))
-        samples = Samples(*(array[on] for array in (found.slack, found.slack_error, alpha, cost, y)))
-        part = Part.of(loss, samples, lengths=(lambda j: lengths[on[j]]) if site.bias.is_free else None)
-        made = Made.of(site.X, alpha * y, lengths, is_twice=self.finer.is_made_twice)
-        losses = np.array([float(cost @ loss.value(y * (found.values + b))) for b in self.biases])
-        sides = np.array([float(alpha[y > 0].sum()), float(alpha[y < 0].sum())])
-        totals = {"part": part, "made": made, "charges": charges.sums, "losses": losses, "sides": sides}
-        return Sums(totals, is_fresh=is_fresh)
-
-    def _alpha(self, site: Site) -> tuple[Floats, bool]:
-        memory, dual = site.memory, self.dual
-        if dual.plus == dual.minus == 0.0:
-            return np.zeros(len(site.y)), False
-        if dual.at is None:
-            is_fresh = commit(memory, len(site.y), dual.round, dual.eta)
-            assert memory.alpha is not None
-            return np.clip(memory.alpha, 0.0, site.loss.upper(site.cost)), is_fresh
-        is_fresh, smooth = memory.centre is None, present(site, dual.at)
-        return smooth.cost * np.clip(smooth.theta, 0.0, smooth.top), is_fresh
+        samples = Samples(found.slack, found.slack_error, alpha, cost, y).some(on)
+        return {
+            "part": Part.of(loss, samples, lengths=(lambda j: lengths[on[j]]) if site.plan.bias.is_free else None),
+            "made": Made.of(site.X, alpha * y, lengths, is_twice=self.is_made_twice),
+            "charges": charges.sums,
+            "losses": np.array([float(cost @ loss.value(y * (found.values + b))) for b in self.biases]),
+            "sides": sides_of(y, alpha),
+            "lost": lost,
+        }
 
 
-def judge(
-    w: Floats, biases: Floats, dual: Dual, bias: Bias, tol: float
-) -> Generator[Command, Sums, tuple[float, Certificate | None]]:
-    """(b, certificate) of the best of some biases; None where a block had lost its dual variables."""
-    sums = yield Judge(w, biases, dual)
+def sides_of(y: Floats, alpha: Floats) -> Floats:
+    """Σα of the positives, and of the negatives."""
+    return np.array([float(alpha[y > 0].sum()), float(alpha[y < 0].sum())])
+
+
+def balanced(sides: Floats) -> Floats:
+    """Factors of the α of each class that make Σβ zero, given Σα of each.
+
+    Examples
+    --------
+    >>> balanced(np.array([4.0, 2.0])), balanced(np.array([4.0, 0.0]))
+    (array([0.5, 1. ]), array([0., 0.]))
+    """
+    return np.asarray(sides.min() / np.maximum(sides, TINY))
+
+
+def judge(ask: Callable[[Command], Sums], candidates: Candidates, bias: Bias, tol: float) -> tuple[float, Certificate]:
+    """(b, certificate) of the best of some candidates."""
+    w, biases, point, sides = candidates
+    factors = balanced(sides) if bias.is_free else np.ones(2)
+    sums = ask(Judge(w, biases, point, factors))
     at = int(np.argmin(sums["losses"]))
-    b, mended = float(biases[at]), dual.mended(sums["sides"]) if bias.is_free else dual
-    if (at > 0 or mended is not dual) and not sums.is_fresh:
-        dual = mended
-        sums = yield Judge(w, biases[[at]], dual)
-    if sums.is_fresh:
-        return b, None
+    is_off = bias.is_free and abs(np.subtract(*sums["sides"])) > FINEST * sums["sides"].sum()
+    if is_off:
+        factors = factors * balanced(sums["sides"])
+    b = biases[[at]]
+    if at > 0 or is_off:
+        sums = ask(Judge(w, b, point, factors))
     part: Part = sums["part"]
-    pair = of_sums(bias, w, b, part, sums["made"])
+    pair = of_sums(bias, w, float(b[0]), part, sums["made"])
     most = limits(sums["charges"], pair.value + part.loss, part.count, tol)
-    finer = Finer(most, is_too_rough(pair, part, tol))
-    if finer.is_needed:
-        sums = yield Judge(w, biases[[at]], dual, finer)
-        if sums.is_fresh:
-            return b, None
+    is_made_twice = is_too_rough(pair, part, tol)
+    if is_made_twice or np.isfinite(most).any():
+        sums = ask(Judge(w, b, point, factors, most, is_made_twice))
         part = sums["part"]
-        pair = of_sums(bias, w, b, part, sums["made"])
-    return b, assembled(part, pair, is_free=bias.is_free, tol=tol)
+        pair = of_sums(bias, w, float(b[0]), part, sums["made"])
+    return float(b[0]), assembled(part, pair, is_free=bias.is_free, tol=tol)

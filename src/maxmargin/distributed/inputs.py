@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.distributed.partition import File, Graph, Held, Samples, Source
+from maxmargin.distributed.tuning import TUNING
 from maxmargin.errors import InvalidInputError
-
-EXPANSION = {".svm": 2.0, ".svmlight": 2.0, ".libsvm": 2.0, ".npz": 4.0, ".parquet": 6.0}
-"""Bytes in memory for each byte of a file, about; compressed ones unpack."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +166,7 @@ def _of_files(X: Any, y: Any, sample_weight: Any) -> Partitions:
     size: float | None = 0.0
     for path in paths:
         if size is not None and os.path.exists(path):
-            size += os.path.getsize(path) * EXPANSION.get(os.path.splitext(path)[1].lower(), 4.0)
+            size += os.path.getsize(path) * TUNING.unpacked
         else:
             size = None  # only the workers see them
     return Partitions([File(path, y, one) for path, one in zip(paths, weights, strict=True)], [], size)

@@ -1,6 +1,5 @@
 """LinearSVC on Dask: the linear support vector machine past one machine, with the same proof."""
 
-import math
 from functools import partial
 from typing import Any, Self
 
@@ -9,13 +8,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import Regularization, Solution, Status, loss_from_name
+from maxmargin.core import Regularization, Status, loss_from_name
+from maxmargin.distributed.course import Task
+from maxmargin.distributed.facts import Facts, facts_of
 from maxmargin.distributed.inputs import partitions_of
-from maxmargin.distributed.one_problem import Task
 from maxmargin.distributed.predict import lazily, predicted, scores_of
 from maxmargin.distributed.run import run
-from maxmargin.distributed.setup import Facts, crew_for, facts_of
-from maxmargin.distributed.workers.block import Plan
+from maxmargin.distributed.setup import crew_for
+from maxmargin.distributed.workers.messages import Plan
+from maxmargin.distributed.workers.threads import Crew
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_tol, unchanged_by_errors
 from maxmargin.estimators.linear import bias_from
@@ -23,7 +24,7 @@ from maxmargin.estimators.multiclass.one_vs_one import store_solutions
 from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, watching
 from maxmargin.estimators.progress.convergence import warn_unless_solved
 from maxmargin.estimators.weights import class_factors
-from maxmargin.solvers.base import Clock, Event
+from maxmargin.solvers.base import Clock
 
 
 class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -173,52 +174,36 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
             factors = class_factors(self.class_weight, self.classes_, np.arange(len(self.classes_)), facts.totals)
             cost = trade_off.cost(float(facts.totals.sum()))
             positives = (1,) if len(self.classes_) == 2 else tuple(range(len(self.classes_)))
-            plan = Plan(self.classes_, cost, factors, positives, facts.n_features, self.loss, bias, is_kept)
+            loss = loss_from_name(self.loss)
+            plan = Plan(self.classes_, cost, factors, positives, facts.n_features, loss, bias, is_kept, seed)
             crew.prepare(plan)
-            tasks = [self._task(facts, plan, k, crew.n_blocks, tol, seed) for k in positives]
             self.class_weight_ = factors
-            return self._train(crew, plan, tasks, clock)
+            return self._train(crew, [Task(plan, facts, k, crew.n_blocks, tol) for k in positives], clock)
         finally:
             crew.close()
 
-    def _train(self, crew: Any, plan: Plan, tasks: list[Task], clock: Clock) -> bool:
+    def _train(self, crew: Crew, tasks: list[Task], clock: Clock) -> bool:
+        tol = tasks[0].tol
         names = [f"{name} against the rest" for name in self.classes_[: len(tasks)].tolist()]
         nothing = np.empty(0)
-        with watching(self, nothing, nothing.astype(np.intp), nothing, tasks[0].tol, names) as watch:
-            digits = [Digits(tasks[0].tol) for _ in tasks]
-
-            def see(k: int, event: Event) -> bool:
-                return watch.see(k, event, digits[k].share(event))
-
+        with watching(self, nothing, nothing.astype(np.intp), nothing, tol, names) as watch:
+            digits = [Digits(tol) for _ in tasks]
             for k in range(len(tasks)):
                 watch.begin(k)
-            solutions, n_lost = run(crew, plan, tasks, clock, see)
+            solutions, self.n_lost_ = run(
+                crew, tasks, clock, lambda k, event: watch.see(k, event, digits[k].share(event))
+            )
             for k, solution in enumerate(solutions):
                 watch.end(k, solution)
-            self._store(solutions, clock.rounds)
-            self.n_bytes_, self.n_moved_, self.n_lost_, self.is_kept_ = crew.n_bytes, crew.n_moved, n_lost, plan.keep
+            self.coef_ = np.array([solution.w for solution in solutions])
+            self.intercept_ = np.array([solution.b for solution in solutions])
+            self.n_iter_ = max(clock.rounds, 1)
+            store_solutions(self, solutions)
+            self.n_bytes_, self.n_moved_, self.is_kept_ = crew.n_bytes, crew.n_moved, tasks[0].plan.is_kept
         for solution in solutions:
             assert solution.certificate is not None
-            warn_unless_solved(type(self).__name__, solution.status, solution.certificate, tasks[0].tol)
+            warn_unless_solved(type(self).__name__, solution.status, solution.certificate, tol)
         return any(solution.status is Status.INTERRUPTED for solution in solutions)
-
-    def _task(self, facts: Facts, plan: Plan, positive: int, n_blocks: int, tol: float, seed: int) -> Task:
-        cost = plan.cost * facts.totals * plan.factors
-        plus = float(cost[positive])
-        return Task(
-            loss_from_name(self.loss),
-            plan.bias,
-            facts.n_features,
-            facts.n_present,
-            n_blocks,
-            plus,
-            float(cost.sum()) - plus,
-            facts.mean_square,
-            math.ceil(facts.n_values / n_blocks),
-            plan.keep,
-            tol,
-            seed,
-        )
 
     def _store_facts(self, facts: Facts, names: tuple[str, ...] | None) -> None:
         self.classes_, self.n_features_in_, self.shape_fit_ = (
@@ -230,12 +215,6 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         names = facts.names if names is None else names
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-
-    def _store(self, solutions: list[Solution], rounds: int) -> None:
-        self.coef_ = np.array([solution.w for solution in solutions])
-        self.intercept_ = np.array([solution.b for solution in solutions])
-        self.n_iter_ = max(rounds, 1)
-        store_solutions(self, solutions)
 
     # -- predict -------------------------------------------------------------------------------------------------
 

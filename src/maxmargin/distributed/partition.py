@@ -12,10 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from maxmargin.errors import InvalidInputError, MaxMarginError
 from maxmargin.estimators.base import check_magnitude
-from maxmargin.typing import Floats, Matrix
-
-MOST_CLASSES = 10_000
-"""More different labels in one partition are taken for numbers to be predicted."""
+from maxmargin.typing import Matrix
 
 
 class Samples(NamedTuple):
@@ -84,29 +81,6 @@ class Graph(Source):
         return Samples(*dask.get(self.graph, list(self.keys)))
 
 
-class Survey(NamedTuple):
-    """What the driver learns of a partition."""
-
-    n: int
-    n_features: int
-    n_bytes: int
-    n_values: int
-    is_sparse: bool
-    labels: Any  # the different ones
-    counts: Floats  # how many samples of each, and how much they weigh
-    totals: Floats
-    squares: float  # Σ weight·‖x‖² over the samples that weigh something
-    n_present: int
-    names: tuple[str, ...] | None
-
-
-def size_of(X: Any, *others: Any) -> int:
-    """About the bytes of a partition, as it would be kept."""
-    if sp.issparse(X):
-        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
-    return 8 * int(np.prod(X.shape))
-
-
 def checked(source: Source, number: int) -> Samples:
     """Load a partition and check it; errors say which one it is."""
     name = f"Partition {number}" + (f" ({source.path})" if isinstance(source, File) else "")
@@ -139,40 +113,8 @@ def checked(source: Source, number: int) -> Samples:
     return Samples(X, y, weights, names)
 
 
-def survey(samples: Samples, number: int) -> Survey:
-    """Count, weigh and measure a partition."""
-    X, y, weights, names = samples
-    labels, at = np.unique(y, return_inverse=True)
-    if len(labels) > MOST_CLASSES:
-        raise InvalidInputError(
-            f"Partition {number} has {len(labels)} different labels; a classifier wants classes, not numbers to predict."
-        )
-    is_sparse = sp.issparse(X)
-    arrays = (X.data, X.indices, X.indptr) if is_sparse else (X,)
-    present = weights > 0
-    return Survey(
-        n=X.shape[0],
-        n_features=X.shape[1],
-        n_bytes=sum(array.nbytes for array in arrays) + y.nbytes + weights.nbytes,
-        n_values=arrays[0].size,
-        is_sparse=is_sparse,
-        labels=labels,
-        counts=np.bincount(at.ravel(), minlength=len(labels)).astype(np.float64),
-        totals=np.bincount(at.ravel(), weights=weights, minlength=len(labels)).astype(np.float64),
-        squares=float(_squares(X)[present].sum()),
-        n_present=int(present.sum()),
-        names=names,
-    )
-
-
 def widened(X: Matrix, d: int) -> Matrix:
     """A sparse matrix with d columns: svmlight files show only the columns that they use."""
     if sp.issparse(X) and X.shape[1] < d:
         return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], d))
     return X
-
-
-def _squares(X: Matrix) -> Floats:
-    from maxmargin.core import products
-
-    return products.squares(X)
