@@ -1,12 +1,13 @@
 """A candidate judged as a distributed fit does it: on blocks with given dual variables, without a solver."""
 
+from functools import partial
+
 import numpy as np
 
 from maxmargin.distributed.certificate import Candidates, judge
-from maxmargin.distributed.cocoa import Coordinates, Followed
-from maxmargin.distributed.partition import Held, Samples
-from maxmargin.distributed.workers.block import Block
-from maxmargin.distributed.workers.messages import Plan, added
+from maxmargin.distributed.cocoa import Coordinates, Followed, alpha
+from maxmargin.distributed.partition import Samples
+from maxmargin.distributed.workers.block import Block, Plan, added
 from tests.distributed.collections_of import cuts
 
 AT = Followed(0, 1.0)
@@ -18,10 +19,10 @@ def blocks_of(problem, beta, sizes, X=None):
     at, X, blocks = cuts(problem.n, sizes), problem.X if X is None else X, []
     for k in range(len(at) - 1):
         some = slice(at[k], at[k + 1])
-        block = Block([Held(Samples(X[some], problem.y[some], problem.cost[some]))], k, True)
+        block = Block([partial(Samples, X[some], problem.y[some], problem.cost[some])], k, True)
         block.prepare(plan)
-        site = block._site(0, 0, block._piece(0))
-        site.memory.sweeps = Coordinates(site, AT)
+        site = block.site(0, 0, block.piece(0), {})
+        site.memory.sweeps = Coordinates(site, AT.round)
         site.memory.sweeps.alpha = (beta * problem.y)[some].copy()
         blocks.append(block)
     return blocks
@@ -33,9 +34,9 @@ def judged(problem, candidate, sizes, tol, biases=None):
     biases = np.array([candidate.b]) if biases is None else biases
     visits = []
 
-    def ask(command):
+    def ask(*command):
         visits.append(command)
         return added([block.answer({0: command})[0] for block in blocks])
 
-    b, certificate = judge(ask, Candidates(candidate.w, biases, AT, np.ones(2)), problem.bias, tol)
+    b, certificate = judge(ask, Candidates(candidate.w, biases, (alpha, AT), np.ones(2)), problem.bias, tol)
     return b, certificate, len(visits)

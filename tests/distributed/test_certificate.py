@@ -13,7 +13,7 @@ pytest.importorskip("distributed", reason="needs the extra dask: pip install 'ma
 
 from maxmargin.core import Bias, Candidate, Hinge, Problem, SquaredHinge, certify
 from maxmargin.core.dual import make_feasible
-from maxmargin.distributed.cocoa import Followed
+from maxmargin.distributed.cocoa import Followed, alpha
 from maxmargin.solvers import Budget, solve
 from tests.distributed.judged import blocks_of, judged
 from tests.strategies import examples, generators
@@ -205,10 +205,10 @@ def test_no_dual_variables_at_all_prove_what_zero_does():
 def test_a_move_that_the_driver_never_heard_of_is_not_followed(round_, kept):
     problem, candidate = offset()
     (block,) = blocks_of(problem, candidate.beta, 1)
-    site = block._site(0, 0, block._piece(0))
+    site = block.site(0, 0, block.piece(0), {})
     coordinates = site.memory.sweeps
     coordinates.alpha[:2] = 1.0, 2.0
     coordinates.moved, coordinates.before, coordinates.round = np.array([0]), np.array([0.5]), 3
-    alpha, lost = Followed(round_, 0.5).alpha(site)
-    assert not lost
-    np.testing.assert_array_equal(alpha[:2], [kept, 2.0])
+    found = alpha(site, Followed(round_, 0.5))
+    assert not found["lost"]
+    np.testing.assert_array_equal(found["alpha"][:2], [kept, 2.0])

@@ -16,172 +16,148 @@ the proximal Newton method goes on from there.
 """
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from maxmargin.core import Status
-from maxmargin.distributed.certificate import Candidates, DualPoint, sides_of
-from maxmargin.distributed.course import Course
+from maxmargin.distributed.certificate import Candidates, sides_of
 from maxmargin.distributed.newton import newton
+from maxmargin.distributed.run import Course
 from maxmargin.distributed.tuning import TUNING
-from maxmargin.distributed.workers.messages import Command, Site, Sums
+from maxmargin.distributed.workers.block import Site, Sums
 from maxmargin.solvers.auto import NEWTON_PRICE, ROOMY
-from maxmargin.solvers.linear.dual_cd import (
-    CLAIM,
-    FULL_EVERY,
-    PACE,
-    RESIDUAL,
-    Active,
-    chunk_of,
-    constant_feature,
-    sweep,
-)
+from maxmargin.solvers.linear import dual_cd
 from maxmargin.solvers.stall import FINEST, rounds_to_come
 from maxmargin.typing import Floats
 
 
-@dataclass(frozen=True)
-class Followed(DualPoint):
+class Followed(NamedTuple):
     """The dual variables of sweeps, the last move followed by a step η; `round` counts the moves that the driver knows of."""
 
     round: int
     eta: float
 
-    def alpha(self, site: Site) -> tuple[Floats, int]:
-        """α of one partition."""
-        coordinates, lost = self.coordinates(site)
-        return coordinates.alpha, lost
-
-    def coordinates(self, site: Site) -> "tuple[Coordinates, int]":
-        """(Those of one partition, 1 where they were lost and begin at zero)."""
-        known: Coordinates | None = site.memory.sweeps
-        if known is None or known.round not in (self.round - 1, self.round):
-            site.memory.sweeps = Coordinates(site, self)
-            return site.memory.sweeps, int(self.round > 0)
-        known.follow(self)
-        return known, 0
-
 
 class Coordinates:
     """The dual variables of one partition, and what sweeps need of each sample."""
 
-    def __init__(self, site: Site, at: Followed) -> None:
-        cost, loss = site.cost, site.plan.loss
-        self.alpha, self.round = np.zeros(len(cost)), at.round
+    def __init__(self, site: Site, round_: int) -> None:
+        cost, loss = site.piece.cost, site.plan.loss
+        self.alpha, self.round = np.zeros(len(cost)), round_
         self.upper, self.delta = loss.upper(cost), loss.dual_diagonal(cost)
         self.square, self.boost = self.delta, 0.0
-        self.moved, self.before = site.present[:0], self.alpha[:0]
-        self.whole = Active.of(site.present, site.plan.seed, chunk_of(site.rows, len(site.present)))
+        present = np.flatnonzero(cost > 0)
+        self.moved, self.before = present[:0], self.alpha[:0]
+        chunk = dual_cd.chunk_of(site.piece.rows, len(present))
+        self.whole = dual_cd.Active.of(present, site.plan.seed, chunk)
         self.parts = [self.whole]  # of a sweep
 
     def begin(self, n_parts: int, is_full: bool) -> None:
         """Begin a sweep in parts, over what the last one has kept or over all samples, in a new random order of chunks."""
         from maxmargin._loops.linear.dual_cd import shuffle
 
-        whole = self.whole
+        whole, thresholds = self.whole, self.parts[0].thresholds
         chosen = whole.samples if is_full else np.concatenate([part.order[: part.count] for part in self.parts])
         order = np.empty_like(chosen)
         shuffle(chosen, len(chosen), whole.chunk, whole.seed, order)
         if is_full:
-            whole.thresholds[:] = np.inf, -np.inf
-        else:
-            whole.thresholds[:] = self.parts[0].thresholds
+            thresholds = np.array([np.inf, -np.inf])
         self.parts = [
-            replace(whole, order=some, count=len(some), visits=np.empty_like(some), thresholds=whole.thresholds.copy())
+            replace(whole, order=some, count=len(some), visits=np.empty_like(some), thresholds=thresholds.copy())
             for some in np.array_split(order, n_parts)
         ]
 
-    def follow(self, at: Followed) -> None:
-        """Follow the last move; but not one of this very round: the driver never heard of it, as it was interrupted."""
-        eta = 0.0 if self.round == at.round else at.eta
-        if eta != 1.0:
-            self.alpha[self.moved] = self.before + eta * (self.alpha[self.moved] - self.before)
-        self.moved, self.round = self.moved[:0], at.round
-        self.before = self.before[:0]
 
+def coordinates(site: Site, at: Followed) -> tuple[Coordinates, int]:
+    """(Those of one partition, 1 where they were lost and begin at zero).
 
-@dataclass(frozen=True)
-class Sweep(Command):
-    """Follow the last move, then visit a part of the samples once, from the weights w.
-
-    The answer: Δw of all moves, what the driver needs to know of the dual along it, and the share of the gap that the samples
-    showed before they moved.
+    A move of this very round is not followed: the driver never heard of it, as it was interrupted.
     """
+    known: Coordinates | None = site.memory.sweeps
+    if known is None or known.round not in (at.round - 1, at.round):
+        site.memory.sweeps = Coordinates(site, at.round)
+        return site.memory.sweeps, int(at.round > 0)
+    eta = 0.0 if known.round == at.round else at.eta
+    if eta != 1.0:
+        known.alpha[known.moved] = known.before + eta * (known.alpha[known.moved] - known.before)
+    known.round, known.moved, known.before = at.round, known.moved[:0], known.before[:0]
+    return known, 0
 
-    at: Followed
+
+def alpha(site: Site, at: Followed) -> Sums:
+    """The dual variables."""
+    known, lost = coordinates(site, at)
+    return {"alpha": known.alpha, "lost": lost}
+
+
+class Sweep(NamedTuple):
+    """Where a sweep is: weights, offset, constant feature, σ', which of its parts, and whether it visits shrunk samples too."""
+
     w: Floats
     b0: float
     constant: float
     boost: float
     part: int
     n_parts: int
-    is_full: bool  # the sweep visits all samples, shrunk or not
-
-    def visit(self, site: Site, carried: dict[str, Any]) -> Sums:
-        """The moves in one partition."""
-        own, lost = self.at.coordinates(site)
-        if own.boost != self.boost:
-            own.square = self.boost * (site.squares + self.constant**2) + own.delta
-            own.boost = self.boost
-        if self.part == 0 or len(own.parts) != self.n_parts:
-            own.begin(self.n_parts, self.is_full)
-        active = own.parts[self.part]
-        own.moved = samples = active.order[: active.count].copy()
-        own.before = before = own.alpha[samples]
-        if "w" not in carried:
-            carried["w"] = self.w.copy()
-        box = own.upper, own.delta, own.square
-        sweep(site.rows, site.y, box, own.alpha, carried["w"], (self.constant, self.b0, self.boost), active)
-        active.learn()
-        move, y, delta = own.alpha[samples] - before, site.y[samples], own.delta[samples]
-        return {
-            "linear": float((1.0 - self.b0 * y - delta * before) @ move),
-            "diagonal": float((delta * move) @ move),
-            "sides": sides_of(y, move),
-            "residual": float(active.report[RESIDUAL]),
-            "active": active.count,
-            "lost": lost,
-        }
-
-    def close(self, carried: dict[str, Any]) -> Sums:
-        """Δw of the block."""
-        move = (carried["w"] - self.w) / self.boost
-        return {"move": move, "squared": float(move @ move)}
+    is_full: bool
 
 
-@dataclass(frozen=True)
-class Recount(Command):
-    """Add up Σ β_j (x_j, constant) and Σα of each class anew."""
+def moves(site: Site, at: Followed, sweep: Sweep) -> Sums:
+    """Follow the last move, then visit a part of the samples once, from the weights w and the moves of the partitions before.
 
-    at: Followed
-    size: int
-    constant: float
+    The answer: Δw of all moves, what the driver needs to know of the dual along it, and the share of the gap that the samples
+    showed before they moved.
+    """
+    (own, lost), squares = coordinates(site, at), site.piece.squares
+    if own.boost != sweep.boost:
+        own.square, own.boost = sweep.boost * (squares + sweep.constant**2) + own.delta, sweep.boost
+    if sweep.part == 0 or len(own.parts) != sweep.n_parts:
+        own.begin(sweep.n_parts, sweep.is_full)
+    active = own.parts[sweep.part]
+    own.moved = samples = active.order[: active.count].copy()
+    own.before = before = own.alpha[samples]
+    start = site.carried.get("w", sweep.w)
+    w = site.carried["w"] = start.copy()
+    box, numbers = (own.upper, own.delta, own.square), (sweep.constant, sweep.b0, sweep.boost)
+    dual_cd.sweep(site.piece.rows, site.y, box, own.alpha, w, numbers, active)
+    active.learn()
+    move, y, delta = own.alpha[samples] - before, site.y[samples], own.delta[samples]
+    so_far, with_this = (start - sweep.w) / sweep.boost, (w - sweep.w) / sweep.boost
+    return {
+        "move": with_this - so_far,
+        "squared": float(with_this @ with_this - so_far @ so_far),
+        "linear": float((1.0 - sweep.b0 * y - delta * before) @ move),
+        "diagonal": float((delta * move) @ move),
+        "sides": sides_of(y, move),
+        "residual": float(active.report[dual_cd.RESIDUAL]),
+        "active": active.count,
+        "lost": lost,
+    }
 
-    def visit(self, site: Site, carried: dict[str, Any]) -> Sums:
-        """The sums over one partition."""
-        alpha, w = self.at.alpha(site)[0], np.zeros(self.size)
-        used = np.flatnonzero(alpha)
-        site.rows.add(used, (alpha * site.y)[used], self.constant, w)
-        return {"w": w, "sides": sides_of(site.y, alpha)}
+
+def recount(site: Site, at: Followed, constant: float) -> Sums:
+    """Σ β_j (x_j, constant) and Σα of each class, added up anew."""
+    values, w = coordinates(site, at)[0].alpha, np.zeros(site.plan.n_features + 1)
+    site.piece.rows.add(np.flatnonzero(values), (values * site.y)[values != 0], constant, w)
+    return {"w": w, "sides": sides_of(site.y, values), "lost": 0}
 
 
 class Ascent:
     """The weights, the offset of a free bias and the value of the dual of one problem."""
 
     def __init__(self, course: Course) -> None:
-        task = course.task
-        facts, plan = task.facts, task.plan
-        self.course, self.task, self.bias = course, task, plan.bias
-        self.w = np.zeros(plan.n_features + 1)
-        self.b0, self.constant = task.first_bias(), plan.bias.scale
-        if plan.bias.is_free:
-            self.constant = constant_feature(facts.mean_square, sum(task.costs))
+        task = self.task = course.task
+        self.course, self.bias = course, task.plan.bias
+        self.w, self.sides = np.zeros(task.plan.n_features + 1), np.zeros(2)
+        self.b0, self.constant = task.first_bias(), self.bias.scale
+        if self.bias.is_free:
+            mean_square = task.facts.squares / task.facts.n_present
+            self.constant = dual_cd.constant_feature(mean_square, sum(task.costs))
         self.boost, self.eta, self.round, self.dual = float(task.n_blocks), 0.0, 0, 0.0
-        self.sides = np.zeros(2)
         self.missing: list[float] = []  # the share of the gap that each sweep has seen
-        self.caution, self.n_active = CLAIM, facts.n_present
+        self.caution, self.n_active = dual_cd.CLAIM, task.facts.n_present
 
     @property
     def at(self) -> Followed:
@@ -195,7 +171,8 @@ class Ascent:
         total = np.zeros_like(self.w)  # of this sweep's weights, which swing about their mean
         for part in range(n_parts):
             n_lost = self.course.n_lost
-            sums = self.course.ask(Sweep(self.at, self.w, self.b0, self.constant, self.boost, part, n_parts, is_full))
+            sweep = Sweep(self.w, self.b0, self.constant, self.boost, part, n_parts, is_full)
+            sums = self.course.ask(moves, self.at, sweep)
             if self.course.n_lost > n_lost:
                 self.recount()
                 return
@@ -223,30 +200,27 @@ class Ascent:
 
     def _merge(self, sums: Sums) -> float:
         """Follow the sum of all moves to the best point along it; how much the moves of different blocks add up."""
-        move, squared = sums["move"], float(sums["squared"])
-        rise = float(sums["linear"]) - float(self.w @ move)
-        length = float(move @ move)
-        curvature = length + float(sums["diagonal"])
+        move, length = sums["move"], float(sums["move"] @ sums["move"])
+        rise, curvature = sums["linear"] - float(self.w @ move), length + sums["diagonal"]
         self.eta = min(1.0, rise / curvature) if curvature > 0.0 and rise > 0.0 else 0.0
         self.dual += self.eta * (rise - 0.5 * self.eta * curvature)
         self.sides = self.sides + self.eta * sums["sides"]
         self.w = self.w + self.eta * move
         self.round += 1
-        return length / squared if squared > 0.0 else 1.0
+        return length / sums["squared"] if sums["squared"] > 0.0 else 1.0
 
     def recount(self) -> None:
         """Take the weights that the blocks' dual variables make: some of these were lost."""
         self.eta = 0.0
-        sums = self.course.ask(Recount(self.at, len(self.w), self.constant))
+        sums = self.course.ask(recount, self.at, self.constant)
         self.w, self.sides = sums["w"], sums["sides"]
         self.round += 1
 
     def _present(self, mean: Floats) -> None:
-        looks = np.array(TUNING.looks)
-        biases = np.array([self.constant * float(self.w[-1])])
+        looks, biases = np.array(TUNING.looks), np.array([self.constant * float(self.w[-1])])
         if self.bias.is_free:
             biases = self.b0 + np.concatenate((looks, -looks[1:]))
-        self.course.present(self.gap, Candidates(mean[:-1], biases, self.at, self.sides))
+        self.course.present(self.gap, Candidates(mean[:-1], biases, (alpha, self.at), self.sides))
 
     @property
     def gap(self) -> float:
@@ -271,8 +245,8 @@ def cocoa(course: Course) -> Status:
             if course.n_lost > n_lost:
                 ascent.recount()
             ascent.caution *= min(max(course.trace[-1].relative_gap / max(estimate, FINEST), 1.5), 10.0)
-        is_full = seems_done or n_sweeps % FULL_EVERY == 0 or ascent.n_active == 0
-        to_come = rounds_to_come(ascent.missing, max(task.tol, FINEST) * abs(ascent.dual), PACE)
+        is_full = seems_done or n_sweeps % dual_cd.FULL_EVERY == 0 or ascent.n_active == 0
+        to_come = rounds_to_come(ascent.missing, max(task.tol, FINEST) * abs(ascent.dual), dual_cd.PACE)
         if (is_roomy and to_come > NEWTON_PRICE) or course.is_stalled(ascent.gap):
             course.judge()
             course.gaps = course.gaps[:1]

@@ -9,13 +9,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.core import Regularization, Status, loss_from_name
-from maxmargin.distributed.course import Task
-from maxmargin.distributed.facts import Facts, facts_of
+from maxmargin.distributed.begin import run
 from maxmargin.distributed.inputs import partitions_of
+from maxmargin.distributed.partition import Survey, surveyed
 from maxmargin.distributed.predict import lazily, predicted, scores_of
-from maxmargin.distributed.run import run
+from maxmargin.distributed.run import Task
 from maxmargin.distributed.setup import crew_for
-from maxmargin.distributed.workers.messages import Plan
+from maxmargin.distributed.workers.block import Plan
 from maxmargin.distributed.workers.threads import Crew
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_tol, unchanged_by_errors
@@ -167,15 +167,14 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         clock = Clock(budget_from(self.max_iter, self.max_seconds))
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         partitions = partitions_of(X, y, sample_weight)
-        crew, is_kept = crew_for(partitions, keep, self.n_blocks, self.n_jobs)
+        crew = crew_for(partitions, keep, self.n_blocks, self.n_jobs)
         try:
-            facts = facts_of(crew.survey())
+            facts = surveyed(crew.survey())
             self._store_facts(facts, partitions.names)
             factors = class_factors(self.class_weight, self.classes_, np.arange(len(self.classes_)), facts.totals)
-            cost = trade_off.cost(float(facts.totals.sum()))
+            cost, loss = trade_off.cost(float(facts.totals.sum())), loss_from_name(self.loss)
             positives = (1,) if len(self.classes_) == 2 else tuple(range(len(self.classes_)))
-            loss = loss_from_name(self.loss)
-            plan = Plan(self.classes_, cost, factors, positives, facts.n_features, loss, bias, is_kept, seed)
+            plan = Plan(self.classes_, cost, factors, positives, facts.n_features, loss, bias, crew.keep, seed)
             crew.prepare(plan)
             self.class_weight_ = factors
             return self._train(crew, [Task(plan, facts, k, crew.n_blocks, tol) for k in positives], clock)
@@ -199,18 +198,15 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
             self.intercept_ = np.array([solution.b for solution in solutions])
             self.n_iter_ = max(clock.rounds, 1)
             store_solutions(self, solutions)
-            self.n_bytes_, self.n_moved_, self.is_kept_ = crew.n_bytes, crew.n_moved, tasks[0].plan.is_kept
+            self.n_bytes_, self.n_moved_, self.is_kept_ = crew.n_bytes, crew.n_moved, crew.keep
         for solution in solutions:
             assert solution.certificate is not None
             warn_unless_solved(type(self).__name__, solution.status, solution.certificate, tol)
         return any(solution.status is Status.INTERRUPTED for solution in solutions)
 
-    def _store_facts(self, facts: Facts, names: tuple[str, ...] | None) -> None:
-        self.classes_, self.n_features_in_, self.shape_fit_ = (
-            facts.classes,
-            facts.n_features,
-            (facts.n, facts.n_features),
-        )
+    def _store_facts(self, facts: Survey, names: tuple[str, ...] | None) -> None:
+        self.classes_, self.n_features_in_ = facts.classes, facts.n_features
+        self.shape_fit_ = (facts.n, facts.n_features)
         self.__dict__.pop("feature_names_in_", None)
         names = facts.names if names is None else names
         if names is not None:

@@ -1,40 +1,40 @@
 """Lazy predictions: a Dask collection in, a Dask collection out, nothing computed."""
 
-import os
 from collections.abc import Callable
 from typing import Any
 
+import dask
+import dask.array as da
 import numpy as np
 
 from maxmargin.core import products
-from maxmargin.distributed.inputs import is_dask_array, is_dask_frame, is_files, row_blocks
-from maxmargin.distributed.partition import File, widened
+from maxmargin.distributed.inputs import as_array, is_dask_array, is_dask_frame, is_files, paths_of, row_blocks
+from maxmargin.distributed.partition import widened
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.linear import labels_from
+from maxmargin.io import read_data
 from maxmargin.typing import Floats
 
 
 def lazily(X: Any, function: Callable[[Any], Any], d: int, dtype: Any, n_columns: int | None) -> Any:
     """The function of each partition of X; None where X is no collection of Dask's and no list of files."""
-    if is_dask_array(X):
-        X = row_blocks(X)
-        if X.shape[1] != d:
-            raise InvalidInputError(f"X has {X.shape[1]} features, but LinearSVC is expecting {d} features as input.")
-        if n_columns is None:
-            return X.map_blocks(function, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
-        return X.map_blocks(function, chunks=(X.chunks[0], (n_columns,)), dtype=dtype, meta=np.empty((0, 0), dtype))
-    if not is_dask_frame(X) and not is_files(X):
-        return None
-    from dask import delayed
-    from dask.array import concatenate, from_delayed
-
     if is_files(X):
-        paths = [X] if isinstance(X, str | os.PathLike) else X
-        parts = [delayed(File(os.fspath(path)).features)(d) for path in paths]
-    else:
-        parts = list(X.to_delayed())
-    shape = (np.nan,) if n_columns is None else (np.nan, n_columns)
-    return concatenate([from_delayed(delayed(function)(part), shape, dtype=dtype) for part in parts])
+        parts = [dask.delayed(_features)(path, d) for path in paths_of(X)]
+        X = da.concatenate([da.from_delayed(part, (np.nan, d), dtype=np.float64) for part in parts])
+    elif is_dask_frame(X):
+        X = as_array(X)
+    elif not is_dask_array(X):
+        return None
+    X = row_blocks(X)
+    if X.shape[1] != d:
+        raise InvalidInputError(f"X has {X.shape[1]} features, but LinearSVC is expecting {d} features as input.")
+    if n_columns is None:
+        return X.map_blocks(function, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
+    return X.map_blocks(function, chunks=(X.chunks[0], (n_columns,)), dtype=dtype, meta=np.empty((0, 0), dtype))
+
+
+def _features(path: str, d: int) -> Any:
+    return read_data(path, n_features=d, zero_based=False).X
 
 
 def scores_of(X: Any, coef: Floats, intercept: Floats) -> Floats:

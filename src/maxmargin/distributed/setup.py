@@ -1,6 +1,6 @@
 """From what was passed to `fit` to the crew that does the work."""
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import dask
@@ -10,38 +10,34 @@ from distributed.system import MEMORY_LIMIT
 
 from distributed import Client
 from maxmargin.distributed.inputs import Partitions
-from maxmargin.distributed.partition import Held, Samples, Source
+from maxmargin.distributed.partition import Samples
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.dask_cluster import Cluster, seats
-from maxmargin.distributed.workers.messages import n_bytes
 from maxmargin.distributed.workers.threads import Crew, Threads
 from maxmargin.solvers.auto import FEW_FEATURES
 from maxmargin.threads import usable_threads
 
 
-def crew_for(partitions: Partitions, keep: bool | None, n_blocks: int | None, n_jobs: int | None) -> tuple[Crew, bool]:
-    """(The crew, whether the partitions stay in memory): the current client's workers, else this process's threads."""
+def crew_for(partitions: Partitions, keep: bool | None, n_blocks: int | None, n_jobs: int | None) -> Crew:
+    """The current client's workers, else this process's threads."""
     client = current_client()
-    if client is None:
-        threads, memory = usable_threads(n_jobs), float(MEMORY_LIMIT)
-    else:
-        workers = client.scheduler_info()["workers"].values()
-        threads = max(1, len(seats(client)))
-        memory = float(sum(worker["memory_limit"] or 0 for worker in workers)) or float(MEMORY_LIMIT)
+    threads = usable_threads(n_jobs) if client is None else max(1, len(seats(client)))
     size = _size(partitions) if keep is None or n_blocks is None else None
     if keep is None:
+        workers = [] if client is None else client.scheduler_info()["workers"].values()
+        memory = sum(worker["memory_limit"] or 0 for worker in workers) or MEMORY_LIMIT
         keep = size is None or size <= TUNING.kept_share * memory
-    keep = keep or partitions.is_persisted
+    keep = keep or partitions.are_persisted
     if n_blocks is None:
         is_wide = partitions.n_features is None or partitions.n_features > FEW_FEATURES
         n_blocks = threads if not is_wide or size is None else min(threads, max(1, int(size // TUNING.alone_bytes)))
     if not keep:
-        parts: Sequence[Any] = partitions.lazy_sources()
+        parts: list[Any] = partitions.sources()
     else:
-        parts = _computed(partitions) if client is None else partitions.sources or partitions.delayed
+        parts = _computed(partitions) if client is None else partitions.parts
     at = np.array_split(np.arange(len(parts)), min(len(parts), n_blocks))
     groups = [[parts[i] for i in group] for group in at]
-    return (Threads(groups, keep, threads) if client is None else Cluster(client, groups, keep)), keep
+    return Threads(groups, keep, threads) if client is None else Cluster(client, groups, keep)
 
 
 def current_client() -> Any:
@@ -54,20 +50,20 @@ def current_client() -> Any:
 
 def _size(partitions: Partitions) -> float | None:
     """About the bytes of all partitions; where that cannot be told from their shapes, Dask measures it."""
-    if partitions.n_bytes is not None or not partitions.delayed:
+    if partitions.n_bytes is not None or not partitions.are_delayed:
         return partitions.n_bytes
-    return float(sum(dask.compute(*(dask.delayed(_bytes_of)(X) for X, *_ in partitions.delayed))))
+    return float(sum(dask.compute(*(dask.delayed(_bytes_of)(X) for X, *_ in partitions.parts))))
 
 
 def _bytes_of(X: Any) -> int:
-    return n_bytes([X.data, X.indices, X.indptr]) if sp.issparse(X) else 8 * int(np.prod(X.shape))
+    return int(X.data.nbytes + X.indices.nbytes if sp.issparse(X) else 8 * np.prod(X.shape))
 
 
-def _computed(partitions: Partitions) -> list[Source]:
+def _computed(partitions: Partitions) -> list[Any]:
     """All partitions, computed in threads."""
-    if partitions.sources:
-        return partitions.sources
+    if not partitions.are_delayed:
+        return partitions.parts
     try:
-        return [Held(Samples(*parts)) for parts in dask.compute(*partitions.delayed, scheduler="threads")]
+        return [partial(Samples, *parts) for parts in dask.compute(*partitions.parts, scheduler="threads")]
     except Exception:  # which of them was it?
-        return partitions.lazy_sources()
+        return partitions.sources()

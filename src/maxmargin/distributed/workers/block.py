@@ -1,18 +1,48 @@
-"""A block at work: its partitions, prepared once if they stay in memory, loaded in each round if not."""
+"""A block at work: its partitions, prepared once if they stay in memory, loaded in each round if not.
 
-from collections.abc import Sequence
+A **block** is the part of the samples that one thread of one worker looks after; it has one or more partitions. In a round each
+block carries out the same commands, one for each binary problem, and the driver adds up what they answer, in the order of the
+blocks, so that the bits do not depend on which was first.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.distributed.facts import Survey, survey
-from maxmargin.distributed.partition import Samples, Source, checked, widened
-from maxmargin.distributed.workers.messages import Commands, Memory, Plan, Site, Sums, added
+from maxmargin.core import Bias
+from maxmargin.core.losses import Loss
+from maxmargin.distributed.partition import Samples, Source, Survey, checked, survey, widened
 from maxmargin.kernels.inner import distinct
+from maxmargin.solvers.auto import FEW_FEATURES
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices, Matrix
+
+Sums = dict[str, Any]
+"""What a command found, by name: anything that can be added. `"lost"` counts the partitions whose dual variables were gone."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all blocks must know before the first round."""
+
+    classes: Any
+    cost: float  # of a sample of weight 1, but for the factor of its class
+    factors: Floats
+    positives: tuple[int, ...]  # the class that each binary problem tells from the rest
+    n_features: int
+    loss: Loss
+    bias: Bias
+    is_kept: bool
+    seed: int = 0
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are too many features for a d × d matrix to travel."""
+        return self.n_features > FEW_FEATURES
 
 
 class Piece(NamedTuple):
@@ -25,79 +55,89 @@ class Piece(NamedTuple):
     cost: Floats
 
 
-class Part(NamedTuple):
-    """A few samples for the driver, with their labels and their costs."""
+@dataclass
+class Memory:
+    """What a block keeps of one partition for one binary problem, from round to round; all of it can be made again."""
 
-    X: Any
-    labels: Indices
-    cost: Floats
+    y: Floats | None = None  # where the partition is kept
+    sweeps: Any = None  # of coordinate descent, with its dual variables
+    centre: Floats | None = None  # θ⁰ of the proximal method
+    newton: Any = None  # the smoothed problem, where the partition is kept
+
+
+class Site(NamedTuple):
+    """One partition as one binary problem sees it; `carried` goes on to the block's next one, and begins empty in each round."""
+
+    piece: Piece
+    y: Floats
+    plan: Plan
+    memory: Memory
+    carried: dict[str, Any]
+
+
+Command = tuple[Callable[..., Sums], *tuple[Any, ...]]
+"""What a block shall do with each partition: a function of a site and of these arguments. It travels as it is."""
 
 
 class Block:
     """Some partitions and what is remembered of them."""
 
     def __init__(self, sources: Sequence[Source], first: int, keep: bool) -> None:
-        self.sources, self.first, self.keep = list(sources), first, keep
-        self.plan: Plan | None = None
-        self.n_pieces = len(self.sources)
+        self.sources, self.first, self.keep, self.n_pieces = sources, first, keep, len(sources)
         self.memories: dict[tuple[int, int], Memory] = {}
         self._samples: dict[int, Samples] = {}
         self._pieces: dict[int, Piece] = {}
 
     def survey(self) -> list[Survey]:
         """Load and check all partitions; they stay if they shall."""
-        return [survey(self._load(i)) for i in range(len(self.sources))]
+        return [survey(self._load(i)) for i in range(self.n_pieces)]
 
     def prepare(self, plan: Plan) -> None:
         """Take over the classes and costs; wide partitions that stay become one, so that sweeps can mix their samples."""
-        self.plan, self.keep = plan, plan.is_kept
+        self.plan = plan
         if plan.is_kept and plan.is_wide:
-            pieces = [self._piece(i) for i in range(self.n_pieces)]
-            self._samples.clear()
-            X = stacked([piece.X for piece in pieces])
-            others = (np.concatenate(column) for column in list(zip(*pieces, strict=True))[2:])
-            self.n_pieces, self._pieces = 1, {0: Piece(X, Rows.of_matrix(X), *others)}
-        elif not plan.is_kept:
+            X, _, *others = zip(*(self.piece(i) for i in range(self.n_pieces)), strict=True)
+            whole = stacked(X)
+            self._pieces = {0: Piece(whole, Rows.of_matrix(whole), *map(np.concatenate, others))}
+            self.n_pieces = 1
             self._samples.clear()
 
-    def answer(self, commands: Commands) -> dict[int, Sums]:
-        """One round: each command on each partition."""
+    def answer(self, commands: dict[int, Command]) -> dict[int, Sums]:
+        """One round: the command of each binary problem on each partition."""
+        sums: dict[int, Sums] = {k: {} for k in commands}
         carried: dict[int, dict[str, Any]] = {k: {} for k in commands}
-        sums: dict[int, list[Sums]] = {k: [] for k in commands}
         with one_blas_thread():
             for i in range(self.n_pieces):
-                piece = self._piece(i)
-                for k, command in commands.items():
-                    sums[k].append(command.visit(self._site(k, i, piece), carried[k]))
+                piece = self.piece(i)
+                for k, (function, *arguments) in commands.items():
+                    sums[k] = added([sums[k], function(self.site(k, i, piece, carried[k]), *arguments)])
                 del piece  # before the next one is loaded
-            return {k: added([*sums[k], command.close(carried[k])]) for k, command in commands.items()}
+        return sums
 
-    def part(self, share: float) -> Part:
-        """A random part of the samples that count: this share of each class, at least one, their costs raised to match."""
-        assert self.plan is not None
-        chosen: list[Part] = []
+    def part(self, share: float) -> Samples:
+        """A random part of the samples that count, and their costs raised to match: this share of each class, at least one."""
+        chosen: list[Samples] = []
         for i in range(self.n_pieces):
             rng = np.random.default_rng((self.plan.seed, self.first + i))
-            piece = self._piece(i)
-            factor = np.zeros(len(piece.cost))
-            for label in np.unique(piece.labels[piece.cost > 0]):
-                members = np.flatnonzero((piece.labels == label) & (piece.cost > 0))
+            _, rows, _, labels, cost = self.piece(i)
+            factor = np.zeros(len(cost))
+            for label in np.unique(labels[cost > 0]):
+                members = np.flatnonzero((labels == label) & (cost > 0))
                 size = max(1, round(share * len(members)))
                 factor[rng.permutation(members)[:size]] = len(members) / size
             some = np.flatnonzero(factor)
-            chosen.append(Part(piece.rows.take(some), piece.labels[some], (piece.cost * factor)[some]))
+            chosen.append(Samples(rows.take(some), labels[some], (cost * factor)[some]))
         return joined(chosen)
 
-    def _load(self, i: int) -> Samples:
-        if i in self._samples:
-            return self._samples[i]
-        samples = checked(self.sources[i], self.first + i)
-        if self.keep:
-            self._samples[i] = samples
-        return samples
+    def site(self, k: int, i: int, piece: Piece, carried: dict[str, Any]) -> Site:
+        """A partition as binary problem k sees it."""
+        memory = self.memories.setdefault((k, i), Memory())
+        y = np.where(piece.labels == self.plan.positives[k], 1.0, -1.0) if memory.y is None else memory.y
+        memory.y = y if self.keep else None
+        return Site(piece, y, self.plan, memory, carried)
 
-    def _piece(self, i: int) -> Piece:
-        assert self.plan is not None
+    def piece(self, i: int) -> Piece:
+        """A partition, ready for the loops."""
         if i in self._pieces:
             return self._pieces[i]
         X, y, weights, _ = self._load(i)
@@ -110,18 +150,34 @@ class Block:
             self._pieces[i] = piece
         return piece
 
-    def _site(self, k: int, i: int, piece: Piece) -> Site:
-        assert self.plan is not None
-        memory = self.memories.setdefault((k, i), Memory())
-        y = np.where(piece.labels == self.plan.positives[k], 1.0, -1.0) if memory.y is None else memory.y
-        memory.y = y if self.keep else None
-        return Site(piece.X, piece.rows, piece.squares, y, piece.cost, self.plan, memory)
+    def _load(self, i: int) -> Samples:
+        if i in self._samples:
+            return self._samples[i]
+        samples = checked(self.sources[i], self.first + i)
+        if self.keep:
+            self._samples[i] = samples
+        return samples
 
 
-def joined(parts: Sequence[Part]) -> Part:
+def added(parts: Iterable[Sums]) -> Sums:
+    """The sums of all parts.
+
+    Examples
+    --------
+    >>> added([{"n": 1}, {"n": 2, "w": np.ones(2)}])
+    {'n': 3, 'w': array([1., 1.])}
+    """
+    out: Sums = {}
+    for part in parts:
+        for name, value in part.items():
+            out[name] = out[name] + value if name in out else value
+    return out
+
+
+def joined(parts: Sequence[Samples]) -> Samples:
     """Several parts as one."""
-    matrices, labels, costs = zip(*parts, strict=True)
-    return Part(stacked(matrices), np.concatenate(labels), np.concatenate(costs))
+    X, labels, cost, _ = zip(*parts, strict=True)
+    return Samples(stacked(X), np.concatenate(labels), np.concatenate(cost))
 
 
 def stacked(matrices: Sequence[Matrix]) -> Matrix:

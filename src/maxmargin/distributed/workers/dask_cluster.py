@@ -10,16 +10,15 @@ import asyncio
 import time
 import uuid
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import partial
 from statistics import median
 from typing import Any
 
 import dask
 
-from maxmargin.distributed.facts import Survey
-from maxmargin.distributed.partition import Held, Samples, Source
+from maxmargin.distributed.partition import Samples, Survey
 from maxmargin.distributed.tuning import TUNING
-from maxmargin.distributed.workers.block import Block
-from maxmargin.distributed.workers.messages import Plan
+from maxmargin.distributed.workers.block import Block, Plan
 from maxmargin.distributed.workers.threads import Crew
 from maxmargin.errors import InvalidInputError, MaxMarginError
 
@@ -43,7 +42,7 @@ class Cluster(Crew):
         """What is known of each partition, in their order."""
         for group, home in zip(self.groups, self._home, strict=True):
             for i, part in enumerate(group):
-                if not isinstance(part, Source):
+                if isinstance(part, tuple):
                     group[i] = tuple(self._client.compute(list(part), workers=[home], allow_other_workers=True))
         tasks = [self._submit(k, home) for k, home in enumerate(self._home)]
         return [one for k, task in enumerate(tasks) for one in self._settled(k, task)]
@@ -98,15 +97,11 @@ class Cluster(Crew):
         home = self._home[k]
         call = (self._id, k, method, arguments)
         if home in self._near:
-            answer = self._client.sync(_ask, self._client, home, call)
-        else:
-            found = self._client.run(_serve, *call, workers=[home], nanny=False)
-            if home not in found:
-                raise OSError(f"worker {home} is gone")
-            answer = found[home]
-        if isinstance(answer, _Unknown):
-            raise answer
-        return answer
+            return self._client.sync(_ask, self._client, home, call)
+        found = self._client.run(_serve, *call, workers=[home], nanny=False)
+        if home not in found:
+            raise OSError(f"worker {home} is gone")
+        return found[home]
 
     def _run_elsewhere(self, k: int, avoid: str | None, method: str, arguments: tuple[Any, ...]) -> Any:
         """Set a block up on a worker that is there, and ask it."""
@@ -149,13 +144,9 @@ class Cluster(Crew):
         return error
 
 
-class _Unknown(Exception):  # noqa: N818
-    """A worker that does not know the block that it is asked for."""
-
-
 def _check_is_lost(error: BaseException, attempts: int) -> None:
     """Raise an error, unless it says that a worker is gone, and that has not happened more often than Dask allows."""
-    is_gone = isinstance(error, OSError | KeyError | _Unknown) or type(error).__module__.startswith("distributed")
+    is_gone = isinstance(error, OSError | KeyError) or type(error).__module__.startswith("distributed")
     allowed = dask.config.get("distributed.scheduler.allowed-failures")
     if not is_gone or isinstance(error, MaxMarginError) or attempts > allowed:
         raise error
@@ -172,8 +163,7 @@ def _build(fit: str, k: int, group: list[Any], first: int, keep: bool) -> tuple[
     """On a worker: set a block up, and say where."""
     from distributed import get_worker
 
-    sources: list[Source] = [part if isinstance(part, Source) else Held(Samples(*part)) for part in group]
-    block = Block(sources, first, keep)
+    block = Block([partial(Samples, *part) if isinstance(part, tuple) else part for part in group], first, keep)
     surveys = block.survey()
     _blocks[fit, k] = block
     return get_worker().address, surveys
@@ -204,9 +194,7 @@ async def _ask(client: Any, home: str, call: tuple[Any, ...]) -> Any:
 
 async def _serve(fit: str, k: int, method: str, arguments: tuple[Any, ...], dask_worker: Any) -> Any:
     """On a worker: have a block do something, in a thread of the worker's own."""
-    block = _blocks.get((fit, k))
-    if block is None:
-        return _Unknown(f"block {k}")
+    block = _blocks[fit, k]
     loop = asyncio.get_running_loop()
     return await loop.run_in_executor(dask_worker.executors["default"], getattr(block, method), *arguments)
 

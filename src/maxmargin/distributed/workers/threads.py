@@ -1,23 +1,22 @@
 """Who does the work: the threads of this process, or (see `dask_cluster`) the workers of a Dask cluster."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import fields, is_dataclass
 from itertools import accumulate
 from typing import Any
 
-from maxmargin.distributed.facts import Survey
-from maxmargin.distributed.partition import Source
-from maxmargin.distributed.workers.block import Block, Part, joined
-from maxmargin.distributed.workers.messages import Commands, Plan, Sums, added, n_bytes
+from maxmargin.distributed.partition import Samples, Survey
+from maxmargin.distributed.workers.block import Block, Command, Plan, Sums, added, joined
 
 
 class Crew(ABC):
     """The blocks of one fit, wherever they are. Counts the bytes that it sends and receives."""
 
     def __init__(self, groups: list[list[Any]], keep: bool) -> None:
-        self.groups, self.keep = groups, keep
-        self.first = [0, *accumulate(len(group) for group in groups)]  # the number of each group's first partition
-        self.n_blocks = len(groups)
+        self.groups, self.keep, self.n_blocks = groups, keep, len(groups)
+        self.first = [0, *accumulate(map(len, groups))]  # the number of each group's first partition
         self.n_bytes = 0
         self.n_moved = 0  # blocks that had to be set up again on another worker
 
@@ -37,21 +36,23 @@ class Crew(ABC):
         """Tell all blocks."""
         self.call("prepare", plan)
 
-    def ask(self, commands: Commands) -> dict[int, Sums]:
+    def ask(self, commands: dict[int, Command]) -> dict[int, Sums]:
         """One round."""
         answers = self.call("answer", commands)
         self.n_bytes += self.n_blocks * n_bytes(commands) + n_bytes(answers)
         return {k: added(answer[k] for answer in answers) for k in commands}
 
-    def part(self, share: float) -> Part:
+    def part(self, share: float) -> Samples:
         """A random part of the samples."""
-        return joined(self.call("part", share))
+        part = joined(self.call("part", share))
+        self.n_bytes += n_bytes(part)
+        return part
 
 
 class Threads(Crew):
     """The threads of this process, one a block."""
 
-    def __init__(self, groups: list[list[Source]], keep: bool, n_threads: int) -> None:
+    def __init__(self, groups: list[list[Any]], keep: bool, n_threads: int) -> None:
         super().__init__(groups, keep)
         self._blocks = [Block(group, first, keep) for group, first in zip(groups, self.first, strict=False)]
         self._pool = ThreadPoolExecutor(min(n_threads, self.n_blocks), thread_name_prefix="maxmargin-block")
@@ -71,3 +72,21 @@ class Threads(Crew):
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def n_bytes(thing: Any) -> int:
+    """The bytes of all arrays in a command or an answer: what travels, but for headers.
+
+    Examples
+    --------
+    >>> n_bytes({"v": np.zeros(10), "n": 3})
+    88
+    """
+    if hasattr(thing, "nbytes"):
+        return int(thing.nbytes)
+    if hasattr(thing, "indptr"):  # CSR
+        return int(thing.data.nbytes + thing.indices.nbytes)
+    if is_dataclass(thing):
+        thing = [getattr(thing, f.name) for f in fields(thing)]
+    parts = thing.values() if isinstance(thing, dict) else thing
+    return sum(map(n_bytes, parts)) if isinstance(parts, Iterable) and not isinstance(parts, str) else 8

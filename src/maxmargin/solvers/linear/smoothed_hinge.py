@@ -6,7 +6,7 @@ In its notation,
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -228,7 +228,7 @@ class Smoothed(SmoothedSums):
 
 
 def flat_point(
-    slope: Callable[[float], float], ends: tuple[float, float], at_ends: tuple[float, float], enough: float
+    slope: Callable[[float], float], ends: Iterable[float], at_ends: Iterable[float], enough: float
 ) -> float:
     """Where the slope is at most `enough`, between a step that ends downhill and one that ends uphill (regula falsi)."""
     (low, high), (at_low, at_high), was = ends, at_ends, np.nan

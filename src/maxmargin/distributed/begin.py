@@ -1,0 +1,59 @@
+"""How each binary problem begins: by which method, and from which weights."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from maxmargin.core import Problem, Solution, Status
+from maxmargin.distributed.cocoa import cocoa
+from maxmargin.distributed.newton import newton
+from maxmargin.distributed.partition import Samples
+from maxmargin.distributed.run import Course, Rounds, Task, Watcher
+from maxmargin.distributed.tuning import TUNING
+from maxmargin.distributed.workers.threads import Crew
+from maxmargin.solvers import Budget, solve
+from maxmargin.solvers.base import Clock
+from maxmargin.solvers.linear.proximal_newton import NEXT_PART, ROUGH, ProximalNewton, first_size, level_of
+from maxmargin.threads import one_blas_thread
+from maxmargin.typing import Floats
+
+
+def run(crew: Crew, tasks: Sequence[Task], clock: Clock, watch: Watcher) -> tuple[list[Solution], int]:
+    """(A solution of each binary problem, how often dual variables were lost). Ctrl-C ends all of them with the best so far."""
+    plan, facts = tasks[0].plan, tasks[0].facts
+    courses, was_interrupted = [Course(task, clock) for task in tasks], False
+    starts = [(np.zeros(plan.n_features + 1), 1.0)] * len(tasks)
+    with one_blas_thread():  # the vectors are short, and the blocks need the other threads
+        try:
+            starts = starts if plan.is_wide else _starts(crew, tasks, clock)
+        except KeyboardInterrupt:
+            was_interrupted = True
+        size = f"{facts.n_present} samples with {plan.n_features} features on {crew.n_blocks} blocks"
+        for course, (w, level) in zip(courses, starts, strict=True):
+            if plan.is_wide:
+                course.begin(cocoa, f"{size}: each improves its own dual variables")
+            else:
+                course.begin(partial(newton, w=w, level=level), f"{size}: sums of d × d equations")
+        solutions = Rounds(crew, courses, clock, watch).until_done(was_interrupted)
+    return solutions, sum(course.n_lost for course in courses)
+
+
+def _starts(crew: Crew, tasks: Sequence[Task], clock: Clock) -> list[tuple[Floats, float]]:
+    """Weights to begin with, from a random part of the samples that the driver solves itself."""
+    facts = tasks[0].facts
+    per_row = 12 * facts.n_values // facts.n + 1
+    size = min(NEXT_PART * first_size(facts.n, facts.n_features), facts.n // 4, TUNING.alone_bytes / 2 // per_row)
+    part = crew.part(size / facts.n)
+    return [_start(part, task, clock) for task in tasks]
+
+
+def _start(part: Samples, task: Task, clock: Clock) -> tuple[Floats, float]:
+    """(w̃, the mean θ of the support vectors) of a part of the samples."""
+    plan, y = task.plan, np.where(part.y == task.positive, 1.0, -1.0)
+    problem = Problem(part.X, y, cost=part.weights, loss=plan.loss, bias=plan.bias)
+    budget = Budget(seconds=max(clock.seconds_left, 0.0))
+    found = solve(problem, ProximalNewton(plan.seed), tol=ROUGH, budget=budget)
+    if found.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return np.append(found.w, found.b / (plan.bias.scale or 1.0)), level_of(np.abs(found.beta) / part.weights)
