@@ -93,7 +93,10 @@ def alpha(site: Site, at: Followed) -> Sums:
 
 
 class Sweep(NamedTuple):
-    """Where a sweep is: weights, offset, constant feature, σ', which of its parts, and whether it visits shrunk samples too."""
+    """Where a sweep is: weights, offset, constant feature, σ', which part of it, and whether it visits shrunk samples too.
+
+    `times` says how often a block visits the part before it answers: more than once where no other block moves.
+    """
 
     w: Floats
     b0: float
@@ -102,6 +105,7 @@ class Sweep(NamedTuple):
     part: int
     n_parts: int
     is_full: bool
+    times: int
 
 
 def moves(site: Site, at: Followed, sweep: Sweep) -> Sums:
@@ -118,16 +122,19 @@ def moves(site: Site, at: Followed, sweep: Sweep) -> Sums:
     active = own.parts[sweep.part]
     own.moved = samples = active.order[: active.count].copy()
     own.before = before = own.alpha[samples]
-    start = site.carried.get("w", sweep.w)
-    w = site.carried["w"] = start.copy()
+    so_far = site.carried.get("move")
+    w = sweep.w.copy() if so_far is None else sweep.w + sweep.boost * so_far
     box, numbers = (own.upper, own.delta, own.square), (sweep.constant, sweep.b0, sweep.boost)
-    dual_cd.sweep(site.piece.rows, site.y, box, own.alpha, w, numbers, active)
-    active.learn()
+    for _ in range(sweep.times):
+        dual_cd.sweep(site.piece.rows, site.y, box, own.alpha, w, numbers, active)
+        active.learn()
+    w -= sweep.w
+    w /= sweep.boost
+    site.carried["move"] = w
     move, y, delta = own.alpha[samples] - before, site.y[samples], own.delta[samples]
-    so_far, with_this = (start - sweep.w) / sweep.boost, (w - sweep.w) / sweep.boost
     return {
-        "move": with_this - so_far,
-        "squared": float(with_this @ with_this - so_far @ so_far),
+        "move": w if so_far is None else w - so_far,
+        "squared": float(w @ w) - (0.0 if so_far is None else float(so_far @ so_far)),
         "linear": float((1.0 - sweep.b0 * y - delta * before) @ move),
         "diagonal": float((delta * move) @ move),
         "sides": sides_of(y, move),
@@ -158,6 +165,8 @@ class Ascent:
         self.boost, self.eta, self.round, self.dual = float(task.n_blocks), 0.0, 0, 0.0
         self.missing: list[float] = []  # the share of the gap that each sweep has seen
         self.caution, self.n_active = dual_cd.CLAIM, task.facts.n_present
+        self.total, self.n_total = self.w, 1  # of this sweep's weights, which swing about their mean
+        course.method = self
 
     @property
     def at(self) -> Followed:
@@ -166,12 +175,11 @@ class Ascent:
 
     def sweep(self, is_full: bool) -> None:
         """One sweep over all samples that are not shrunk, in several rounds."""
-        n_parts = self._parts(is_full)
+        n_parts, times = self._parts(is_full)
         missing, self.n_active, overlap = 0.0, 0, 1.0
-        total = np.zeros_like(self.w)  # of this sweep's weights, which swing about their mean
         for part in range(n_parts):
             n_lost = self.course.n_lost
-            sweep = Sweep(self.w, self.b0, self.constant, self.boost, part, n_parts, is_full)
+            sweep = Sweep(self.w, self.b0, self.constant, self.boost, part, n_parts, is_full, times)
             sums = self.course.ask(moves, self.at, sweep)
             if self.course.n_lost > n_lost:
                 self.recount()
@@ -179,8 +187,7 @@ class Ascent:
             missing += sums["residual"]
             self.n_active += sums["active"]
             overlap = max(overlap, self._merge(sums))
-            total += self.w
-            self._present(total / (part + 1))
+            self.total, self.n_total = (self.total + self.w, part + 1) if part else (self.w.copy(), 1)
         self.boost = min(overlap, float(self.task.n_blocks))
         if self.bias.is_free:
             shift = self.constant * float(self.w[-1])
@@ -188,15 +195,14 @@ class Ascent:
             self.b0 += shift
             self.dual -= (shift / self.constant) ** 2
         self.missing.append(missing)
-        self._present(total / n_parts)
 
-    def _parts(self, is_full: bool) -> int:
-        """The rounds of a sweep."""
+    def _parts(self, is_full: bool) -> tuple[int, int]:
+        """(The rounds of a sweep, the sweeps of a round): several rounds where blocks disturb each other, else several sweeps."""
         facts, n_blocks = self.task.facts, self.task.n_blocks
         if n_blocks == 1 or not self.task.plan.is_kept:
-            return 1
+            return 1, 1 if self.bias.is_free else dual_cd.PACE  # the offset of a free bias has to follow
         share = 1.0 if is_full else self.n_active / facts.n_present
-        return max(math.ceil(share * facts.n_values / n_blocks / TUNING.round_values), TUNING.fewest_rounds)
+        return max(math.ceil(share * facts.n_values / n_blocks / TUNING.round_values), TUNING.fewest_rounds), 1
 
     def _merge(self, sums: Sums) -> float:
         """Follow the sum of all moves to the best point along it; how much the moves of different blocks add up."""
@@ -205,7 +211,7 @@ class Ascent:
         self.eta = min(1.0, rise / curvature) if curvature > 0.0 and rise > 0.0 else 0.0
         self.dual += self.eta * (rise - 0.5 * self.eta * curvature)
         self.sides = self.sides + self.eta * sums["sides"]
-        self.w = self.w + self.eta * move
+        self.w += self.eta * move
         self.round += 1
         return length / sums["squared"] if sums["squared"] > 0.0 else 1.0
 
@@ -216,11 +222,12 @@ class Ascent:
         self.w, self.sides = sums["w"], sums["sides"]
         self.round += 1
 
-    def _present(self, mean: Floats) -> None:
+    def candidates(self) -> Candidates:
+        """What would be judged now."""
         looks, biases = np.array(TUNING.looks), np.array([self.constant * float(self.w[-1])])
         if self.bias.is_free:
             biases = self.b0 + np.concatenate((looks, -looks[1:]))
-        self.course.present(self.gap, Candidates(mean[:-1], biases, (alpha, self.at), self.sides))
+        return Candidates(self.total[:-1] / self.n_total, biases, (alpha, self.at), self.sides)
 
     @property
     def gap(self) -> float:

@@ -155,6 +155,7 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
         self.ridge = smoothed_hinge.ridge_of(plan.bias, plan.n_features)
         self.constant = smoothed_hinge.constant_of(plan.bias)
         self._learn(course.ask(respond, self.at))
+        course.method = self
 
     @property
     def at(self) -> At:
@@ -221,10 +222,12 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
         self._learn(self.course.ask(respond, self.at))
 
     def _learn(self, sums: Sums, has_model: bool = False) -> None:
-        """Take over the sums, and say what would be judged now."""
         self.sums, self.residual, self.loss, self.has_model = sums, sums["residual"], sums["loss"], has_model
+
+    def candidates(self) -> Candidates:
+        """What would be judged now."""
         b = np.array([self.constant * float(self.w[-1])])
-        self.course.present(self.gap, Candidates(self.w[:-1], b, (alpha, self.at), sums["sides"]))
+        return Candidates(self.w[:-1], b, (alpha, self.at), self.sums["sides"])
 
 
 def newton(course: Course, w: Floats, level: float) -> Status:

@@ -73,14 +73,13 @@ class Course:
         self.task, self.clock = task, clock
         self.said: SimpleQueue[Any] = SimpleQueue()  # commands, and at the end a solution or an error
         self.answers: SimpleQueue[Any] = SimpleQueue()  # sums, or an exception to raise
-        self.gap = np.inf  # the last estimate
+        self.method: Any = None  # what is at work: it has a gap, about, and candidates
         self.gaps = [np.inf]  # the best estimate after each step
         self.fresh: Certificate | None = None  # a certificate since the last look
         self.best: tuple[Floats, float, Certificate] | None = None
         self.trace: list[TracePoint] = []
         self.route: list[str] = []
         self.n_lost = 0  # rounds in which a block had lost its dual variables
-        self._candidates: Candidates | None = None  # what would be judged now
 
     def begin(self, method: Callable[["Course"], Status], why: str) -> None:
         """Run a method to its end, or to the moment when it is stopped, in another thread."""
@@ -102,18 +101,14 @@ class Course:
         self.n_lost += answer["lost"] > 0
         return answer  # type: ignore[no-any-return]
 
-    def present(self, gap: float, candidates: Candidates) -> None:
-        """Say what would be judged now, and about how large its gap is."""
-        self.gap, self._candidates = gap, candidates
-
-    def judge(self) -> bool:
-        """Certify what is presented; True where the tolerance is met."""
-        assert self._candidates is not None
-        b, proof = judge(self.ask, self._candidates, self.task.plan.bias, self.task.tol)
+    def judge(self, candidates: Candidates | None = None) -> bool:
+        """Certify what the method has, unless something else is given; True where the tolerance is met."""
+        candidates = self.method.candidates() if candidates is None else candidates
+        b, proof = judge(self.ask, candidates, self.task.plan.bias, self.task.tol)
         self.fresh, clock = proof, self.clock
         self.trace.append(TracePoint(clock.seconds, clock.rounds, proof.primal, proof.dual, proof.relative_gap))
         if proof.relative_gap < self.best_gap:
-            self.best = (self._candidates.w.copy(), b, proof)
+            self.best = (candidates.w, b, proof)
         return proof.relative_gap <= self.task.tol
 
     @property
@@ -135,8 +130,8 @@ class Course:
     def event(self) -> Event:
         """What observers are told."""
         proof, self.fresh = self.fresh, None
-        gap = self.gap if proof is None else proof.relative_gap
-        return Event(self.clock.seconds, self.clock.rounds, gap, proof)
+        estimate = np.inf if self.method is None else self.method.gap
+        return Event(self.clock.seconds, self.clock.rounds, estimate if proof is None else proof.relative_gap, proof)
 
     def _until_done(self, method: Callable[["Course"], Status], why: str) -> Solution:
         """The last word is a certificate."""
@@ -144,12 +139,11 @@ class Course:
             status = method(self)
         except Stop as stop:
             (status,) = stop.args
-            if self._candidates is not None:
+            if self.method is not None:
                 self.judge()
         if self.best_gap > 1.0:  # w = 0 is better than that, or nothing was judged yet
             biases = np.array([self.task.first_bias()])
-            self.present(1.0, Candidates(np.zeros(self.task.plan.n_features), biases, (no_alpha,), np.zeros(2)))
-            self.judge()
+            self.judge(Candidates(np.zeros(self.task.plan.n_features), biases, (no_alpha,), np.zeros(2)))
         assert self.best is not None
         w, b, certificate = self.best
         return Solution(
