@@ -15,7 +15,7 @@ AT = Followed(0, 1.0)
 
 def blocks_of(problem, beta, sizes, X=None):
     """The samples of a problem, cut into blocks of one partition, which know their part of β."""
-    plan = Plan(np.array([-1.0, 1.0]), 1.0, np.ones(2), (1,), problem.X.shape[1], problem.loss, problem.bias, True)
+    plan = Plan(np.array([-1.0, 1.0]), np.ones(2), (1,), problem.X.shape[1], problem.loss, problem.bias, True)
     at, X, blocks = cuts(problem.n, sizes), problem.X if X is None else X, []
     for k in range(len(at) - 1):
         some = slice(at[k], at[k + 1])

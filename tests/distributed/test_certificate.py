@@ -209,6 +209,5 @@ def test_a_move_that_the_driver_never_heard_of_is_not_followed(round_, kept):
     coordinates = site.memory.sweeps
     coordinates.alpha[:2] = 1.0, 2.0
     coordinates.moved, coordinates.before, coordinates.round = np.array([0]), np.array([0.5]), 3
-    found = alpha(site, Followed(round_, 0.5))
-    assert not found["lost"]
-    np.testing.assert_array_equal(found["alpha"][:2], [kept, 2.0])
+    np.testing.assert_array_equal(alpha(site, Followed(round_, 0.5))[:2], [kept, 2.0])
+    assert not site.carried

@@ -18,7 +18,7 @@ from maxmargin.core.certificate.certify import assembled
 from maxmargin.core.certificate.pairs import Made, is_too_rough, of_sums
 from maxmargin.core.certificate.parts import TINY, Part, Samples
 from maxmargin.core.certificate.scores import FINEST, Charges, LinearScores, Table, limits
-from maxmargin.distributed.workers.block import Command, Site, Sums
+from maxmargin.distributed.workers.block import Site, Sums
 from maxmargin.typing import Floats
 
 Ask = Callable[..., Sums]
@@ -28,12 +28,12 @@ Ask = Callable[..., Sums]
 class Candidates(NamedTuple):
     """What could be judged: weights, some biases of which the best counts, and a dual point with its Σα of each class.
 
-    `point` is a command: (a function, what it needs to know beside a site). It answers with α, and whether that was lost.
+    `point` is a function that gives the α of a site, and what it needs to know beside that.
     """
 
     w: Floats
     biases: Floats
-    point: Command
+    point: tuple[Any, ...]
     sides: Floats
 
 
@@ -41,7 +41,7 @@ def judged(
     site: Site,
     w: Floats,
     biases: Floats,
-    point: Command,
+    point: tuple[Any, ...],
     factors: Floats,
     most: Floats | None = None,
     is_made_twice: bool = False,
@@ -52,10 +52,9 @@ def judged(
     working precision, and so is w(β) where `is_made_twice`.
     """
     function, *arguments = point
-    found = function(site, *arguments)
     (X, _, squares, _, cost), y, loss = site.piece, site.y, site.plan.loss
-    factor = np.where(y > 0, *factors)
-    alpha = np.where(cost > 0, np.clip(found["alpha"], 0.0, loss.upper(cost)) * factor, 0.0)
+    alpha = np.clip(function(site, *arguments), 0.0, loss.upper(cost)) * np.where(y > 0, *factors)
+    alpha = np.where(cost > 0, alpha, 0.0)
     lengths, on = products.lengths_above(X, squares), np.flatnonzero(cost > 0)
     ways = LinearScores(Table(X, y, lengths, np.broadcast_to(products.entries(X), len(y))), w, float(biases[0]))
     scores = ways.first()
@@ -70,7 +69,6 @@ def judged(
         "charges": charges.sums,
         "losses": np.array([float(cost @ loss.value(y * (scores.values + b))) for b in biases]),
         "sides": sides_of(y, alpha),
-        "lost": found["lost"],
     }
 
 

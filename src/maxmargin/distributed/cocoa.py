@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core import Status
-from maxmargin.distributed.certificate import Candidates, sides_of
+from maxmargin.distributed.certificate import Candidates, judged, sides_of
+from maxmargin.distributed.course import Course
 from maxmargin.distributed.newton import newton
-from maxmargin.distributed.run import Course
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Site, Sums
 from maxmargin.solvers.auto import NEWTON_PRICE, ROOMY
@@ -70,26 +70,27 @@ class Coordinates:
         ]
 
 
-def coordinates(site: Site, at: Followed) -> tuple[Coordinates, int]:
-    """(Those of one partition, 1 where they were lost and begin at zero).
+def coordinates(site: Site, at: Followed) -> Coordinates:
+    """Those of one partition; they begin at zero where they were lost.
 
     A move of this very round is not followed: the driver never heard of it, as it was interrupted.
     """
     known: Coordinates | None = site.memory.sweeps
     if known is None or known.round not in (at.round - 1, at.round):
-        site.memory.sweeps = Coordinates(site, at.round)
-        return site.memory.sweeps, int(at.round > 0)
+        known = site.memory.sweeps = Coordinates(site, at.round)
+        if at.round > 0:
+            site.carried["lost"] = 1
+        return known
     eta = 0.0 if known.round == at.round else at.eta
     if eta != 1.0:
         known.alpha[known.moved] = known.before + eta * (known.alpha[known.moved] - known.before)
     known.round, known.moved, known.before = at.round, known.moved[:0], known.before[:0]
-    return known, 0
+    return known
 
 
-def alpha(site: Site, at: Followed) -> Sums:
+def alpha(site: Site, at: Followed) -> Floats:
     """The dual variables."""
-    known, lost = coordinates(site, at)
-    return {"alpha": known.alpha, "lost": lost}
+    return coordinates(site, at).alpha
 
 
 class Sweep(NamedTuple):
@@ -114,7 +115,7 @@ def moves(site: Site, at: Followed, sweep: Sweep) -> Sums:
     The answer: Δw of all moves, what the driver needs to know of the dual along it, and the share of the gap that the samples
     showed before they moved.
     """
-    (own, lost), squares = coordinates(site, at), site.piece.squares
+    own, squares = coordinates(site, at), site.piece.squares
     if own.boost != sweep.boost:
         own.square, own.boost = sweep.boost * (squares + sweep.constant**2) + own.delta, sweep.boost
     if sweep.part == 0 or len(own.parts) != sweep.n_parts:
@@ -140,15 +141,7 @@ def moves(site: Site, at: Followed, sweep: Sweep) -> Sums:
         "sides": sides_of(y, move),
         "residual": float(active.report[dual_cd.RESIDUAL]),
         "active": active.count,
-        "lost": lost,
     }
-
-
-def recount(site: Site, at: Followed, constant: float) -> Sums:
-    """Σ β_j (x_j, constant) and Σα of each class, added up anew."""
-    values, w = coordinates(site, at)[0].alpha, np.zeros(site.plan.n_features + 1)
-    site.piece.rows.add(np.flatnonzero(values), (values * site.y)[values != 0], constant, w)
-    return {"w": w, "sides": sides_of(site.y, values), "lost": 0}
 
 
 class Ascent:
@@ -218,8 +211,8 @@ class Ascent:
     def recount(self) -> None:
         """Take the weights that the blocks' dual variables make: some of these were lost."""
         self.eta = 0.0
-        sums = self.course.ask(recount, self.at, self.constant)
-        self.w, self.sides = sums["w"], sums["sides"]
+        sums = self.course.ask(judged, self.w[:-1], np.zeros(1), (alpha, self.at), np.ones(2))
+        self.w, self.sides = np.append(sums["made"].high, self.constant * sums["part"].total), sums["sides"]
         self.round += 1
 
     def candidates(self) -> Candidates:

@@ -117,19 +117,17 @@ def _aligned(name: str, column: Any, X: Any) -> Any:
     if not is_dask_array(column):
         kind = type(column).__name__
         raise InvalidInputError(f"X is a Dask collection, so {name} must be one too (or a column's name), got {kind}.")
-    if column.ndim == 2 and column.shape[1] == 1:
-        column = column[:, 0]
     are_known = not (np.isnan(X.shape[0]) or np.isnan(column.shape[0]))
     if are_known and column.shape[0] != X.shape[0]:
         raise InvalidInputError(f"X has {X.shape[0]} samples but {name} has {column.shape[0]}.")
     if are_known and column.chunks[0] != X.chunks[0]:
-        column = column.rechunk((X.chunks[0],))
+        column = column.rechunk({0: X.chunks[0]})
     if column.numblocks[0] != X.numblocks[0]:
         raise InvalidInputError(
             f"X has {X.numblocks[0]} partitions but {name} has {column.numblocks[0]}, and their sizes are not known. "
             "Repartition one, or call compute_chunk_sizes() on both."
         )
-    return column.to_delayed()
+    return column.to_delayed().ravel()
 
 
 def _of_frame(X: Any, y: Any, sample_weight: Any) -> Partitions:

@@ -1,6 +1,5 @@
 """LinearSVC on Dask: the linear support vector machine past one machine, with the same proof."""
 
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,17 +8,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.core import Regularization, Status, loss_from_name
-from maxmargin.distributed.begin import run
+from maxmargin.distributed.course import Task
 from maxmargin.distributed.inputs import partitions_of
 from maxmargin.distributed.partition import Survey, surveyed
-from maxmargin.distributed.predict import lazily, predicted, scores_of
-from maxmargin.distributed.run import Task
+from maxmargin.distributed.predict import lazy_rows, scores_of
+from maxmargin.distributed.run import run
 from maxmargin.distributed.setup import crew_for
 from maxmargin.distributed.workers.block import Plan
 from maxmargin.distributed.workers.threads import Crew
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_tol, unchanged_by_errors
-from maxmargin.estimators.linear import bias_from
+from maxmargin.estimators.linear import bias_from, labels_from
 from maxmargin.estimators.multiclass.one_vs_one import store_solutions
 from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, watching
 from maxmargin.estimators.progress.convergence import warn_unless_solved
@@ -172,9 +171,11 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
             facts = surveyed(crew.survey())
             self._store_facts(facts, partitions.names)
             factors = class_factors(self.class_weight, self.classes_, np.arange(len(self.classes_)), facts.totals)
-            cost, loss = trade_off.cost(float(facts.totals.sum())), loss_from_name(self.loss)
+            cost = trade_off.cost(float(facts.totals.sum())) * factors
             positives = (1,) if len(self.classes_) == 2 else tuple(range(len(self.classes_)))
-            plan = Plan(self.classes_, cost, factors, positives, facts.n_features, loss, bias, crew.keep, seed)
+            plan = Plan(
+                self.classes_, cost, positives, facts.n_features, loss_from_name(self.loss), bias, crew.keep, seed
+            )
             crew.prepare(plan)
             self.class_weight_ = factors
             return self._train(crew, [Task(plan, facts, k, crew.n_blocks, tol) for k in positives], clock)
@@ -217,17 +218,19 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
     def decision_function(self, X: Any) -> Any:
         """F(x) = ⟨w, x⟩ + b, lazily for Dask collections and files: positive for ``classes_[1]``; else one column a class."""
         check_is_fitted(self, "coef_")
-        n_columns = None if len(self.intercept_) == 1 else len(self.intercept_)
-        function = partial(scores_of, coef=self.coef_, intercept=self.intercept_)
-        lazy = lazily(X, function, self.n_features_in_, np.dtype(np.float64), n_columns)
-        return function(self._checked(X)) if lazy is None else lazy
+        rows = lazy_rows(X, self.n_features_in_)
+        if rows is None:
+            return scores_of(self._checked(X), self.coef_, self.intercept_)
+        shape = {"drop_axis": 1} if len(self.coef_) == 1 else {"chunks": (rows.chunks[0], (len(self.coef_),))}
+        return rows.map_blocks(scores_of, self.coef_, self.intercept_, **shape, dtype=np.float64, meta=np.empty(0))
 
     def predict(self, X: Any) -> Any:
         """The labels, lazily for Dask collections and files."""
-        check_is_fitted(self, "coef_")
-        function = partial(predicted, coef=self.coef_, intercept=self.intercept_, classes=self.classes_)
-        lazy = lazily(X, function, self.n_features_in_, self.classes_.dtype, None)
-        return function(self._checked(X)) if lazy is None else lazy
+        F, classes = self.decision_function(X), self.classes_
+        if isinstance(F, np.ndarray):
+            return labels_from(F, classes)
+        shape = {"drop_axis": 1} if F.ndim == 2 else {}
+        return F.map_blocks(labels_from, classes, **shape, dtype=classes.dtype, meta=np.empty(0, classes.dtype))
 
     def _checked(self, X: Any) -> Any:
         return validate_data(

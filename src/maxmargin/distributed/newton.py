@@ -18,7 +18,7 @@ import numpy as np
 from maxmargin.core import Status
 from maxmargin.core.losses import Hinge
 from maxmargin.distributed.certificate import Candidates, sides_of
-from maxmargin.distributed.run import Course
+from maxmargin.distributed.course import Course
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Site, Sums
 from maxmargin.solvers.linear import normal_equations as equations
@@ -44,13 +44,7 @@ class Steps:
 
     smooth: Smoothed
     version: int
-    lost: int = 0
     product: Any = None
-
-    def told(self) -> int:
-        """1 where the centre was lost, the first time."""
-        lost, self.lost = self.lost, 0
-        return lost
 
     def sums(self) -> Sums:
         """Gradient, matrix (or its diagonal), losses, the partition's share of the gap, and Σα of each class."""
@@ -61,7 +55,6 @@ class Steps:
             "loss": smooth.loss,
             "sides": sides_of(smooth.y, smooth.cost * np.clip(smooth.theta, 0.0, smooth.top)),
             "bent": smooth.n_bent,
-            "lost": self.told(),
         }
         if isinstance(smooth.equations, equations.Factored):
             return totals | {"gram": smooth.equations.gram[0] + smooth.equations.gram[1]}
@@ -82,13 +75,12 @@ def present(site: Site, at: At) -> Steps:
         smooth.rows.signed_scores(smooth.y, at.w, smooth.constant * float(at.w[-1]), smooth.z)
         smooth.respond()
         return remembered(site, smooth, at.version)
-    lost, kind = (
-        int(at.version > 0 and memory.centre is None),
-        equations.Iterated if plan.is_wide else equations.Factored,
-    )
+    if at.version > 0 and memory.centre is None:
+        site.carried["lost"] = 1
+    kind = equations.Iterated if plan.is_wide else equations.Factored
     part = smoothed_hinge.Part(site.piece.rows, site.y, site.piece.cost)
     smooth = Smoothed.over(plan.loss, plan.bias, part, at.w, at.sigma, _centre(site, at.centre), kind)
-    return remembered(site, smooth, at.version, lost)
+    return remembered(site, smooth, at.version)
 
 
 def _centre(site: Site, unknown: float) -> Floats:
@@ -102,9 +94,9 @@ def _centre(site: Site, unknown: float) -> Floats:
     return np.clip(np.divide(alpha, cost, out=np.zeros(len(cost)), where=cost > 0), 0.0, 1.0)
 
 
-def remembered(site: Site, smooth: Smoothed, version: int, lost: int = 0) -> Steps:
+def remembered(site: Site, smooth: Smoothed, version: int) -> Steps:
     """Keep the centre; and all of it where the data stay in memory anyway."""
-    steps = Steps(smooth, version, lost)
+    steps = Steps(smooth, version)
     site.memory.centre, site.memory.newton = smooth.centre, steps if site.plan.is_kept else None
     return steps
 
@@ -114,7 +106,7 @@ def respond(site: Site, at: At, growth: float | None = None) -> Sums:
     steps = present(site, at)
     if growth is not None:
         steps.smooth.next_round(growth)
-        steps = remembered(site, steps.smooth, at.version + 1, steps.told())
+        steps = remembered(site, steps.smooth, at.version + 1)
     return steps.sums()
 
 
@@ -127,7 +119,7 @@ def aim(site: Site, at: At, direction: Floats) -> Sums:
     smooth.w = at.w + direction
     smooth.z += dz
     smooth.respond()
-    return remembered(site, smooth, at.version + 1, steps.told()).sums() | {"falls": falls}
+    return remembered(site, smooth, at.version + 1).sums() | {"falls": falls}
 
 
 def curve(site: Site, at: At, v: Floats) -> Sums:
@@ -135,13 +127,13 @@ def curve(site: Site, at: At, v: Floats) -> Sums:
     steps = present(site, at)
     if steps.product is None:
         steps.sums()
-    return {"product": steps.product(v), "lost": steps.told()}
+    return {"product": steps.product(v)}
 
 
-def alpha(site: Site, at: At) -> Sums:
+def alpha(site: Site, at: At) -> Floats:
     """The dual variables cθ."""
     steps = present(site, at)
-    return {"alpha": steps.smooth.cost * np.clip(steps.smooth.theta, 0.0, steps.smooth.top), "lost": steps.told()}
+    return np.asarray(steps.smooth.cost * np.clip(steps.smooth.theta, 0.0, steps.smooth.top))
 
 
 class OverBlocks(smoothed_hinge.SmoothedSums):

@@ -1,6 +1,5 @@
 """Lazy predictions: a Dask collection in, a Dask collection out, nothing computed."""
 
-from collections.abc import Callable
 from typing import Any
 
 import dask
@@ -11,13 +10,12 @@ from maxmargin.core import products
 from maxmargin.distributed.inputs import as_array, is_dask_array, is_dask_frame, is_files, paths_of, row_blocks
 from maxmargin.distributed.partition import widened
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.linear import labels_from
 from maxmargin.io import read_data
 from maxmargin.typing import Floats
 
 
-def lazily(X: Any, function: Callable[[Any], Any], d: int, dtype: Any, n_columns: int | None) -> Any:
-    """The function of each partition of X; None where X is no collection of Dask's and no list of files."""
+def lazy_rows(X: Any, d: int) -> Any:
+    """X as a Dask array of row blocks with d features; None where X is no collection of Dask's and no list of files."""
     if is_files(X):
         parts = [dask.delayed(_features)(path, d) for path in paths_of(X)]
         X = da.concatenate([da.from_delayed(part, (np.nan, d), dtype=np.float64) for part in parts])
@@ -25,12 +23,9 @@ def lazily(X: Any, function: Callable[[Any], Any], d: int, dtype: Any, n_columns
         X = as_array(X)
     elif not is_dask_array(X):
         return None
-    X = row_blocks(X)
-    if X.shape[1] != d:
+    if row_blocks(X).shape[1] != d:
         raise InvalidInputError(f"X has {X.shape[1]} features, but LinearSVC is expecting {d} features as input.")
-    if n_columns is None:
-        return X.map_blocks(function, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
-    return X.map_blocks(function, chunks=(X.chunks[0], (n_columns,)), dtype=dtype, meta=np.empty((0, 0), dtype))
+    return row_blocks(X)
 
 
 def _features(path: str, d: int) -> Any:
@@ -42,8 +37,3 @@ def scores_of(X: Any, coef: Floats, intercept: Floats) -> Floats:
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     F = np.asarray(products.scores(widened(X, coef.shape[1]), coef.T) + intercept)
     return F.ravel() if len(intercept) == 1 else F
-
-
-def predicted(X: Any, coef: Floats, intercept: Floats, classes: Any) -> Any:
-    """The labels of each row."""
-    return labels_from(scores_of(X, coef, intercept), classes)

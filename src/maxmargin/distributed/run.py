@@ -1,161 +1,48 @@
-"""The driver of a distributed fit: all binary problems in step, one round for all of them, until each is certified.
-
-The course of each problem runs in a thread of its own, so that a method is written as on one machine: `Course.ask` waits for the
-round that answers. `Stop` is raised in a course whose time is over; it then has its last weights judged.
-"""
+"""The driver of a distributed fit: all binary problems in step, one round for all of them, until each is certified."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from queue import SimpleQueue
-from threading import Thread
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from maxmargin.core import Certificate, Solution, Status
-from maxmargin.core.losses import Hinge
-from maxmargin.core.solution import TracePoint
-from maxmargin.distributed.certificate import Candidates, judge
-from maxmargin.distributed.partition import Survey
-from maxmargin.distributed.workers.block import Command, Plan, Site, Sums
+from maxmargin.core import Problem, Solution, Status
+from maxmargin.distributed.cocoa import cocoa
+from maxmargin.distributed.course import Course, Stop, Task
+from maxmargin.distributed.newton import newton
+from maxmargin.distributed.partition import Samples
+from maxmargin.distributed.tuning import TUNING
+from maxmargin.distributed.workers.block import Command
 from maxmargin.distributed.workers.threads import Crew
-from maxmargin.solvers.base import Clock, Event
+from maxmargin.solvers import Budget, Event, solve
+from maxmargin.solvers.base import Clock
 from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.stall import TENTH, WINDOW
+from maxmargin.solvers.linear.proximal_newton import NEXT_PART, ROUGH, ProximalNewton, first_size, level_of
+from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
 
 Watcher = Callable[[int, Event], bool]
 """Hears of each round of each problem; True asks that problem to stop."""
 
 
-class Stop(Exception):  # noqa: N818
-    """Raised in a course that shall end with what it has, for the reason that its status tells."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """A binary problem without its samples: what the driver knows of it."""
-
-    plan: Plan
-    facts: Survey
-    positive: int
-    n_blocks: int
-    tol: float
-
-    @property
-    def costs(self) -> tuple[float, float]:
-        """The costs of the positives, and of the negatives."""
-        cost = self.plan.cost * self.facts.totals * self.plan.factors
-        return float(cost[self.positive]), float(cost.sum() - cost[self.positive])
-
-    @property
-    def mean_cost(self) -> float:
-        """The mean over the samples that count."""
-        return sum(self.costs) / self.facts.n_present
-
-    def first_bias(self) -> float:
-        """The best free bias where all scores are zero."""
-        plus, minus = self.costs
-        if not self.plan.bias.is_free:
-            return 0.0
-        return float(np.sign(plus - minus)) if isinstance(self.plan.loss, Hinge) else (plus - minus) / (plus + minus)
-
-
-def no_alpha(site: Site) -> Sums:
-    """α = 0."""
-    return {"alpha": np.zeros(len(site.y)), "lost": 0}
-
-
-class Course:
-    """The best model of one problem so far, and the road there."""
-
-    def __init__(self, task: Task, clock: Clock) -> None:
-        self.task, self.clock = task, clock
-        self.said: SimpleQueue[Any] = SimpleQueue()  # commands, and at the end a solution or an error
-        self.answers: SimpleQueue[Any] = SimpleQueue()  # sums, or an exception to raise
-        self.method: Any = None  # what is at work: it has a gap, about, and candidates
-        self.gaps = [np.inf]  # the best estimate after each step
-        self.fresh: Certificate | None = None  # a certificate since the last look
-        self.best: tuple[Floats, float, Certificate] | None = None
-        self.trace: list[TracePoint] = []
-        self.route: list[str] = []
-        self.n_lost = 0  # rounds in which a block had lost its dual variables
-
-    def begin(self, method: Callable[["Course"], Status], why: str) -> None:
-        """Run a method to its end, or to the moment when it is stopped, in another thread."""
-
-        def work() -> None:
-            try:
-                self.said.put(self._until_done(method, why))
-            except BaseException as error:
-                self.said.put(error)
-
-        Thread(target=work, name="maxmargin-course", daemon=True).start()
-
-    def ask(self, *command: Any) -> Sums:
-        """The sums over all blocks."""
-        self.said.put(command)
-        answer: Any = self.answers.get()
-        if isinstance(answer, BaseException):
-            raise answer
-        self.n_lost += answer["lost"] > 0
-        return answer  # type: ignore[no-any-return]
-
-    def judge(self, candidates: Candidates | None = None) -> bool:
-        """Certify what the method has, unless something else is given; True where the tolerance is met."""
-        candidates = self.method.candidates() if candidates is None else candidates
-        b, proof = judge(self.ask, candidates, self.task.plan.bias, self.task.tol)
-        self.fresh, clock = proof, self.clock
-        self.trace.append(TracePoint(clock.seconds, clock.rounds, proof.primal, proof.dual, proof.relative_gap))
-        if proof.relative_gap < self.best_gap:
-            self.best = (candidates.w, b, proof)
-        return proof.relative_gap <= self.task.tol
-
-    @property
-    def best_gap(self) -> float:
-        """The smallest certified relative gap so far."""
-        return np.inf if self.best is None else self.best[2].relative_gap
-
-    def is_stalled(self, gap: float) -> bool:
-        """Whether the estimated gap has not fallen by a tenth in many steps, this one included."""
-        self.gaps.append(min(gap, self.gaps[-1]))
-        recent = max(WINDOW, len(self.gaps) // 2)
-        return len(self.gaps) > recent and self.gaps[-1] > TENTH * self.gaps[-1 - recent]
-
-    def ending(self) -> Status:
-        """How a method that makes no more progress has ended."""
-        self.judge()
-        return Status.ALMOST if self.best_gap <= 10 * self.task.tol else Status.UNREACHED
-
-    def event(self) -> Event:
-        """What observers are told."""
-        proof, self.fresh = self.fresh, None
-        estimate = np.inf if self.method is None else self.method.gap
-        return Event(self.clock.seconds, self.clock.rounds, estimate if proof is None else proof.relative_gap, proof)
-
-    def _until_done(self, method: Callable[["Course"], Status], why: str) -> Solution:
-        """The last word is a certificate."""
+def run(crew: Crew, tasks: Sequence[Task], clock: Clock, watch: Watcher) -> tuple[list[Solution], int]:
+    """(A solution of each binary problem, how often dual variables were lost). Ctrl-C ends all of them with the best so far."""
+    plan, facts = tasks[0].plan, tasks[0].facts
+    courses, was_interrupted = [Course(task, clock) for task in tasks], False
+    starts = [(np.zeros(plan.n_features + 1), 1.0)] * len(tasks)
+    with one_blas_thread():  # the vectors are short, and the blocks need the other threads
         try:
-            status = method(self)
-        except Stop as stop:
-            (status,) = stop.args
-            if self.method is not None:
-                self.judge()
-        if self.best_gap > 1.0:  # w = 0 is better than that, or nothing was judged yet
-            biases = np.array([self.task.first_bias()])
-            self.judge(Candidates(np.zeros(self.task.plan.n_features), biases, (no_alpha,), np.zeros(2)))
-        assert self.best is not None
-        w, b, certificate = self.best
-        return Solution(
-            w=w,
-            b=b,
-            beta=np.empty(0),
-            status=Status.SOLVED if certificate.relative_gap <= self.task.tol else status,
-            n_iter=self.clock.rounds,
-            solver=f"{', then '.join(self.route)}: {why}",
-            trace=tuple(self.trace),
-            certificate=certificate,
-        )
+            starts = starts if plan.is_wide else _starts(crew, tasks, clock)
+        except KeyboardInterrupt:
+            was_interrupted = True
+        size = f"{facts.n_present} samples with {plan.n_features} features on {crew.n_blocks} blocks"
+        for course, (w, level) in zip(courses, starts, strict=True):
+            if plan.is_wide:
+                course.begin(cocoa, f"{size}: each improves its own dual variables")
+            else:
+                course.begin(partial(newton, w=w, level=level), f"{size}: sums of d × d equations")
+        solutions = Rounds(crew, courses, clock, watch).until_done(was_interrupted)
+    return solutions, sum(course.n_lost for course in courses)
 
 
 class Rounds:
@@ -218,3 +105,23 @@ class Rounds:
         if isinstance(said, BaseException):
             raise said
         self.solutions[k] = said
+
+
+def _starts(crew: Crew, tasks: Sequence[Task], clock: Clock) -> list[tuple[Floats, float]]:
+    """Weights to begin with, from a random part of the samples that the driver solves itself."""
+    facts = tasks[0].facts
+    per_row = 12 * facts.n_values // facts.n + 1
+    size = min(NEXT_PART * first_size(facts.n, facts.n_features), facts.n // 4, TUNING.alone_bytes / 2 // per_row)
+    part = crew.part(size / facts.n)
+    return [_start(part, task, clock) for task in tasks]
+
+
+def _start(part: Samples, task: Task, clock: Clock) -> tuple[Floats, float]:
+    """(w̃, the mean θ of the support vectors) of a part of the samples."""
+    plan, y = task.plan, np.where(part.y == task.positive, 1.0, -1.0)
+    problem = Problem(part.X, y, cost=part.weights, loss=plan.loss, bias=plan.bias)
+    budget = Budget(seconds=max(clock.seconds_left, 0.0))
+    found = solve(problem, ProximalNewton(plan.seed), tol=ROUGH, budget=budget)
+    if found.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return np.append(found.w, found.b / (plan.bias.scale or 1.0)), level_of(np.abs(found.beta) / part.weights)

@@ -22,7 +22,7 @@ from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices, Matrix
 
 Sums = dict[str, Any]
-"""What a command found, by name: anything that can be added. `"lost"` counts the partitions whose dual variables were gone."""
+"""What a command found, by name: anything that can be added. `"lost"` counts the blocks whose dual variables were gone."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,7 @@ class Plan:
     """What all blocks must know before the first round."""
 
     classes: Any
-    cost: float  # of a sample of weight 1, but for the factor of its class
-    factors: Floats
+    cost: Floats  # of a sample of weight 1, for each class
     positives: tuple[int, ...]  # the class that each binary problem tells from the rest
     n_features: int
     loss: Loss
@@ -66,7 +65,10 @@ class Memory:
 
 
 class Site(NamedTuple):
-    """One partition as one binary problem sees it; `carried` goes on to the block's next one, and begins empty in each round."""
+    """One partition as one binary problem sees it; `carried` goes on to the block's next one, and begins empty in each round.
+
+    ``carried["lost"] = 1`` tells the driver that dual variables were gone.
+    """
 
     piece: Piece
     y: Floats
@@ -112,7 +114,7 @@ class Block:
                 for k, (function, *arguments) in commands.items():
                     sums[k] = added([sums[k], function(self.site(k, i, piece, carried[k]), *arguments)])
                 del piece  # before the next one is loaded
-        return sums
+        return {k: sums[k] | {"lost": carried[k].get("lost", 0)} for k in commands}
 
     def part(self, share: float) -> Samples:
         """A random part of the samples that count, and their costs raised to match: this share of each class, at least one."""
@@ -145,7 +147,7 @@ class Block:
         X = widened(X, self.plan.n_features)
         X = distinct(X) if sp.issparse(X) else X  # entries of one place are one number, as in `Problem`
         rows = Rows.of_matrix(X)
-        piece = Piece(X, rows, rows.squares(), labels, self.plan.cost * weights * self.plan.factors[labels])
+        piece = Piece(X, rows, rows.squares(), labels, weights * self.plan.cost[labels])
         if self.keep:
             self._pieces[i] = piece
         return piece
