@@ -1,4 +1,7 @@
-"""What `fit` takes: Dask arrays, Dask dataframes, lists of files, and ordinary arrays; each becomes a list of partitions."""
+"""What `fit` and `predict` take: Dask arrays, Dask dataframes, lists of files, and ordinary arrays.
+
+For `fit` each becomes a list of partitions, for `predict` a Dask array; nothing is computed.
+"""
 
 import os
 from dataclasses import dataclass, replace
@@ -13,6 +16,7 @@ from distributed.client import futures_of
 from maxmargin.distributed.partition import Samples, Source, from_file, from_graph
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.errors import InvalidInputError
+from maxmargin.io import read_data
 
 
 @dataclass(frozen=True)
@@ -154,3 +158,21 @@ def _of_files(X: Any, y: Any, sample_weight: Any) -> Partitions:
     if all(os.path.exists(path) for path in paths):
         size = TUNING.unpacked * sum(os.path.getsize(path) for path in paths)
     return Partitions([partial(from_file, path, y, one) for path, one in zip(paths, weights, strict=True)], size)
+
+
+def lazy_rows(X: Any, d: int) -> Any:
+    """X as a Dask array of row blocks with d features; None where X is no collection of Dask's and no list of files."""
+    if is_files(X):
+        parts = [dask.delayed(_features)(path, d) for path in paths_of(X)]
+        X = da.concatenate([da.from_delayed(part, (np.nan, d), dtype=np.float64) for part in parts])
+    elif is_dask_frame(X):
+        X = as_array(X)
+    elif not is_dask_array(X):
+        return None
+    if row_blocks(X).shape[1] != d:
+        raise InvalidInputError(f"X has {X.shape[1]} features, but LinearSVC is expecting {d} features as input.")
+    return row_blocks(X)
+
+
+def _features(path: str, d: int) -> Any:
+    return read_data(path, n_features=d, zero_based=False).X

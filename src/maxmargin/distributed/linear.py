@@ -7,11 +7,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import Regularization, Status, loss_from_name
+from maxmargin.core import Regularization, Status, loss_from_name, products
 from maxmargin.distributed.course import Task
-from maxmargin.distributed.inputs import partitions_of
-from maxmargin.distributed.partition import Survey, surveyed
-from maxmargin.distributed.predict import lazy_rows, scores_of
+from maxmargin.distributed.inputs import lazy_rows, partitions_of
+from maxmargin.distributed.partition import Survey, surveyed, widened
 from maxmargin.distributed.run import run
 from maxmargin.distributed.setup import crew_for
 from maxmargin.distributed.workers.block import Plan
@@ -24,6 +23,7 @@ from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, watc
 from maxmargin.estimators.progress.convergence import warn_unless_solved
 from maxmargin.estimators.weights import class_factors
 from maxmargin.solvers.base import Clock
+from maxmargin.typing import Floats
 
 
 class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -241,3 +241,10 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def scores_of(X: Any, coef: Floats, intercept: Floats) -> Floats:
+    """F of each row; one column a class for more than two."""
+    X = X.to_numpy() if hasattr(X, "to_numpy") else X
+    F = np.asarray(products.scores(widened(X, coef.shape[1]), coef.T) + intercept)
+    return F.ravel() if len(intercept) == 1 else F

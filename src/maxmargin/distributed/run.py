@@ -69,7 +69,7 @@ class Rounds:
                         raise
                     self._stop_all(Status.INTERRUPTED)
         finally:
-            for k in self.pending:  # after an error
+            for k in set(range(len(self.courses))) - set(self.solutions):  # after an error
                 self.courses[k].answers.put(SystemExit())
         return [self.solutions[k] for k in range(len(self.courses))]
 

@@ -18,7 +18,7 @@ import dask
 
 from maxmargin.distributed.partition import Samples, Survey
 from maxmargin.distributed.tuning import TUNING
-from maxmargin.distributed.workers.block import Block, Plan
+from maxmargin.distributed.workers.block import Block
 from maxmargin.distributed.workers.threads import Crew
 from maxmargin.errors import InvalidInputError, MaxMarginError
 
@@ -35,7 +35,6 @@ class Cluster(Crew):
         self._id = uuid.uuid4().hex
         self._home = seats(client, self.n_blocks)
         self._near: set[str] = set()  # the workers that the client reaches without the scheduler
-        self._plan: Plan | None = None
         self._pool = ThreadPoolExecutor(2 * self.n_blocks, thread_name_prefix="maxmargin-call")
 
     def survey(self) -> list[Survey]:
@@ -46,11 +45,6 @@ class Cluster(Crew):
                     group[i] = tuple(self._client.compute(list(part), workers=[home], allow_other_workers=True))
         tasks = [self._submit(k, home) for k, home in enumerate(self._home)]
         return [one for k, task in enumerate(tasks) for one in self._settled(k, task)]
-
-    def prepare(self, plan: Plan) -> None:
-        """Tell all blocks, and those that are set up later too."""
-        self._plan = plan
-        super().prepare(plan)
 
     def call(self, method: str, *arguments: Any) -> list[Any]:
         """What a method of each block gives; a block whose worker is gone or late is set up elsewhere."""
@@ -110,8 +104,8 @@ class Cluster(Crew):
         if not others:
             raise OSError("no worker is left")
         self._settled(k, self._submit(k, others[k % len(others)]))
-        if self._plan is not None and method != "prepare":
-            self._run(k, "prepare", (self._plan,))
+        if self.plan is not None and method != "prepare":
+            self._run(k, "prepare", (self.plan,))
         return self._run(k, method, arguments)
 
     def _submit(self, k: int, seat: str) -> Any:

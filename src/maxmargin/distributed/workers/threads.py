@@ -17,6 +17,7 @@ class Crew(ABC):
     def __init__(self, groups: list[list[Any]], keep: bool) -> None:
         self.groups, self.keep, self.n_blocks = groups, keep, len(groups)
         self.first = [0, *accumulate(map(len, groups))]  # the number of each group's first partition
+        self.plan: Plan | None = None
         self.n_bytes = 0
         self.n_moved = 0  # blocks that had to be set up again on another worker
 
@@ -33,7 +34,8 @@ class Crew(ABC):
         """Let go of everything."""
 
     def prepare(self, plan: Plan) -> None:
-        """Tell all blocks."""
+        """Tell all blocks, and those that are set up later too."""
+        self.plan = plan
         self.call("prepare", plan)
 
     def ask(self, commands: dict[int, Command]) -> dict[int, Sums]:
