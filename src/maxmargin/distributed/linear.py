@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from maxmargin.core import Regularization, Status, loss_from_name, products
 from maxmargin.distributed.course import Task
 from maxmargin.distributed.inputs import lazy_rows, partitions_of
-from maxmargin.distributed.partition import Survey, surveyed, widened
+from maxmargin.distributed.partition import FLOATS, Survey, surveyed, widened
 from maxmargin.distributed.run import run
 from maxmargin.distributed.setup import crew_for
 from maxmargin.distributed.workers.block import Plan
@@ -218,24 +218,20 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
     def decision_function(self, X: Any) -> Any:
         """F(x) = ⟨w, x⟩ + b, lazily for Dask collections and files: positive for ``classes_[1]``; else one column a class."""
         check_is_fitted(self, "coef_")
-        rows = lazy_rows(X, self.n_features_in_)
+        rows, model = lazy_rows(X, self.n_features_in_), (self.coef_, self.intercept_)
         if rows is None:
-            return scores_of(self._checked(X), self.coef_, self.intercept_)
-        shape = {"drop_axis": 1} if len(self.coef_) == 1 else {"chunks": (rows.chunks[0], (len(self.coef_),))}
-        return rows.map_blocks(scores_of, self.coef_, self.intercept_, **shape, dtype=np.float64, meta=np.empty(0))
+            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True)
+            return scores_of(X, *model)
+        if len(self.coef_) == 1:
+            return rows.map_blocks(scores_of, *model, drop_axis=1, meta=np.empty(0))
+        return rows.map_blocks(scores_of, *model, chunks=(rows.chunks[0], (len(self.coef_),)), meta=np.empty((0, 0)))
 
     def predict(self, X: Any) -> Any:
         """The labels, lazily for Dask collections and files."""
         F, classes = self.decision_function(X), self.classes_
         if isinstance(F, np.ndarray):
             return labels_from(F, classes)
-        shape = {"drop_axis": 1} if F.ndim == 2 else {}
-        return F.map_blocks(labels_from, classes, **shape, dtype=classes.dtype, meta=np.empty(0, classes.dtype))
-
-    def _checked(self, X: Any) -> Any:
-        return validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True
-        )
+        return F.map_blocks(labels_from, classes, drop_axis=list(range(1, F.ndim)), meta=np.empty(0, classes.dtype))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,6 +16,9 @@ from maxmargin.estimators.base import check_magnitude
 from maxmargin.io import read_data
 from maxmargin.typing import Floats, Matrix
 
+FLOATS = (np.float64, np.float32)
+"""What data may be; anything else becomes the first."""
+
 
 class Samples(NamedTuple):
     """The rows of a partition, their labels and their weights (None: 1 each)."""
@@ -49,9 +52,7 @@ def checked(source: Source, number: int) -> Samples:
     name = f"Partition {number}" + (f" ({source.args[0]})" if is_file else "")  # type: ignore[attr-defined]
     try:
         X, y, weights, names = source()
-        X = check_array(
-            X, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True, ensure_min_samples=0
-        )
+        X = check_array(X, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True, ensure_min_samples=0)
         check_magnitude(X)
         y = np.asarray(y).ravel()
         if len(y) != X.shape[0]:
