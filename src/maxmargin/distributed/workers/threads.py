@@ -81,6 +81,7 @@ def n_bytes(thing: Any) -> int:
 
     Examples
     --------
+    >>> import numpy as np
     >>> n_bytes({"v": np.zeros(10), "n": 3})
     88
     """
