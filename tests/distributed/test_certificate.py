@@ -13,10 +13,9 @@ pytest.importorskip("distributed", reason="needs the extra dask: pip install 'ma
 
 from maxmargin.core import Bias, Candidate, Hinge, Problem, SquaredHinge, certify
 from maxmargin.core.dual import make_feasible
-from maxmargin.distributed.workers.messages import Memory
-from maxmargin.distributed.workers.sweeps import Moved, commit
+from maxmargin.distributed.cocoa import Followed, alpha
 from maxmargin.solvers import Budget, solve
-from tests.distributed.judged import judged
+from tests.distributed.judged import blocks_of, judged
 from tests.strategies import examples, generators
 
 BIASES = (Bias.free(), Bias.none(), Bias.penalized(0.3))
@@ -204,6 +203,11 @@ def test_no_dual_variables_at_all_prove_what_zero_does():
 
 @pytest.mark.parametrize(("round_", "kept"), [(4, 0.75), (3, 0.5)])
 def test_a_move_that_the_driver_never_heard_of_is_not_followed(round_, kept):
-    memory = Memory(alpha=np.array([1.0, 2.0]), moved=Moved(np.array([0]), np.array([0.5])), stamp=3)
-    assert not commit(memory, 2, round_, 0.5)
-    np.testing.assert_array_equal(memory.alpha, [kept, 2.0])
+    problem, candidate = offset()
+    (block,) = blocks_of(problem, candidate.beta, 1)
+    site = block.site(0, 0, block.piece(0), {})
+    coordinates = site.memory.sweeps
+    coordinates.alpha[:2] = 1.0, 2.0
+    coordinates.moved, coordinates.before, coordinates.round = np.array([0]), np.array([0.5]), 3
+    np.testing.assert_array_equal(alpha(site, Followed(round_, 0.5))[:2], [kept, 2.0])
+    assert not site.carried

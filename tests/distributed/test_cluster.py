@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def pids(client):
 def test_a_cluster_gives_what_threads_give(client, make, is_near, monkeypatch):
     X, y = make()
     if not is_near:
-        monkeypatch.setattr(cluster, "REACHED_WITHIN", 0.0)
+        monkeypatch.setattr(cluster, "TUNING", replace(cluster.TUNING, grace=0.0))
     assert client.sync(cluster._is_near, client, sorted(pids(client))[0]) == is_near
     on_cluster = LinearSVC(n_blocks=2).fit(dask_array(X, 4), dask_array(y, 4))
     assert on_cluster.certificate_.relative_gap <= 1e-3
@@ -155,7 +156,7 @@ def test_ctrl_c_keeps_the_best_model_so_far(client, hears_ctrl_c, monkeypatch):
 
 
 def test_a_slow_worker_loses_its_blocks(client, monkeypatch):
-    monkeypatch.setattr(cluster, "SOONEST", 0.5)
+    monkeypatch.setattr(cluster, "TUNING", replace(cluster.TUNING, grace=0.5))
     client.wait_for_workers(2, timeout=30)
     address = sorted(pids(client))[0]
     client.run(_make_slow, workers=[address])

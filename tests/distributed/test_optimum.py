@@ -163,17 +163,17 @@ def test_hard_wide_problems_are_handed_over_to_newton_steps():
 
 
 def test_ctrl_c_between_two_rounds_keeps_the_best_model_so_far(hears_ctrl_c, monkeypatch):
-    from maxmargin.distributed import run as driver
+    from maxmargin.distributed.course import Course
 
-    looks, look = [], driver._look
+    looks, event = [], Course.event
 
-    def look_and_press(*arguments):
-        looks.append(look(*arguments))
+    def look_and_press(course):
+        looks.append(event(course))
         if len(looks) == 20:
             signal.raise_signal(signal.SIGINT)
         return looks[-1]
 
-    monkeypatch.setattr(driver, "_look", look_and_press)
+    monkeypatch.setattr(Course, "event", look_and_press)
     X, y = wide(n=400)
     model = LinearSVC(C=100.0, tol=1e-12, n_blocks=2)
     with pytest.raises(KeyboardInterrupt):
@@ -202,13 +202,13 @@ def test_a_free_bias_far_from_the_origin_is_not_held_back(loss):
 
 
 def test_dual_variables_that_are_lost_while_they_are_judged_are_not_counted_any_longer(monkeypatch):
-    from maxmargin.distributed.certificate import Judge
+    from maxmargin.distributed.certificate import judged
     from maxmargin.distributed.workers.block import Block
 
     answer, lost = Block.answer, []
 
     def lose_once(self, commands):
-        if not lost and self.first == 1 and isinstance(commands[0], Judge):
+        if not lost and self.first == 1 and commands[0][0] is judged:
             lost.append(self)
             self.memories.clear()
         return answer(self, commands)

@@ -8,134 +8,104 @@ slacks that cost most, in twice the working precision.
 left is taken from one sample, as `core.certificate` does.
 """
 
-from collections.abc import Generator
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core import Bias, Certificate, products
 from maxmargin.core.certificate.certify import assembled
 from maxmargin.core.certificate.pairs import Made, is_too_rough, of_sums
-from maxmargin.core.certificate.parts import Part, Samples
-from maxmargin.core.certificate.scores import Charges, LinearScores, Table, limits
-from maxmargin.distributed.workers.messages import Command, Site, Sums
-from maxmargin.distributed.workers.steps import At, present
-from maxmargin.distributed.workers.sweeps import commit
+from maxmargin.core.certificate.parts import TINY, Part, Samples
+from maxmargin.core.certificate.scores import FINEST, Charges, LinearScores, Table, limits
+from maxmargin.distributed.workers.block import Site, Sums
 from maxmargin.typing import Floats
 
-BALANCED = 1e-12
-"""Share of Σα that Σβ may be: up to there the certificate takes it from one sample, and counts what that costs."""
+Ask = Callable[..., Sums]
+"""Has each block carry out a command; the sums of their answers."""
 
 
-@dataclass(frozen=True)
-class Dual:
-    """Which dual point is judged: that of the sweeps, their last move followed by η; or that of Newton's weights."""
+class Candidates(NamedTuple):
+    """What could be judged: weights, some biases of which the best counts, and a dual point with its Σα of each class.
 
-    plus: float  # factors of the α of each class, which make Σβ zero
-    minus: float
-    eta: float = 0.0
-    round: int = 0
-    at: At | None = None
-
-    @classmethod
-    def balanced(cls, bias: Bias, total: float, net: float, **which: Any) -> "Dual":
-        """Scaled so that Σβ = 0 where the bias is free, given Σα and Σβ."""
-        plus, minus = 0.5 * (total + net), 0.5 * (total - net)
-        if not bias.is_free or min(plus, minus) <= 0.0:
-            scale = 0.0 if bias.is_free else 1.0
-            return cls(scale, scale, **which)
-        return cls(min(1.0, minus / plus), min(1.0, plus / minus), **which)
-
-    def mended(self, sides: Floats) -> "Dual":
-        """The same, given what Σα of each class turned out to be."""
-        plus, minus = sides
-        if abs(plus - minus) <= BALANCED * (plus + minus):
-            return self
-        if min(plus, minus) <= 0.0:
-            return replace(self, plus=0.0, minus=0.0)
-        return replace(self, plus=self.plus * min(1.0, minus / plus), minus=self.minus * min(1.0, plus / minus))
-
-
-@dataclass(frozen=True)
-class Finer:
-    """What is computed in twice the working precision: slacks whose `Charges` are beyond these limits, and w(β) if it shall."""
-
-    limits: Floats
-    is_made_twice: bool
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether there is anything."""
-        return self.is_made_twice or not bool(np.isinf(self.limits).all())
-
-
-ROUGH = Finer(np.array([np.inf, np.inf]), False)
-"""Float64 for everything."""
-
-
-@dataclass(frozen=True)
-class Judge(Command):
-    """The sums of the certificate of (w, b) with a dual point, for the first of some b; for the others the losses alone."""
+    `point` is a function that gives the α of a site, and what it needs to know beside that.
+    """
 
     w: Floats
     biases: Floats
-    dual: Dual
-    finer: Finer = ROUGH
-
-    def visit(self, site: Site, shared: dict[str, Any]) -> Sums:
-        """The sums of one partition."""
-        alpha, is_fresh = self._alpha(site)
-        y, cost, loss, on = site.y, site.cost, site.loss, site.present
-        alpha = np.where(cost > 0, alpha * np.where(y > 0, self.dual.plus, self.dual.minus), 0.0)
-        lengths = products.lengths_above(site.X, site.squares)
-        entries = np.broadcast_to(products.entries(site.X), len(y))
-        ways = LinearScores(Table(site.X, y, lengths, entries), self.w, float(self.biases[0]))
-        found = ways.first()
-        charges = Charges.of(loss, found, alpha, cost)
-        again = np.flatnonzero(charges.beyond(self.finer.limits) & (cost > 0))
-        if len(again):
-            found.put(again, ways.twice(again))
-        samples = Samples(*(array[on] for array in (found.slack, found.slack_error, alpha, cost, y)))
-        part = Part.of(loss, samples, lengths=(lambda j: lengths[on[j]]) if site.bias.is_free else None)
-        made = Made.of(site.X, alpha * y, lengths, is_twice=self.finer.is_made_twice)
-        losses = np.array([float(cost @ loss.value(y * (found.values + b))) for b in self.biases])
-        sides = np.array([float(alpha[y > 0].sum()), float(alpha[y < 0].sum())])
-        totals = {"part": part, "made": made, "charges": charges.sums, "losses": losses, "sides": sides}
-        return Sums(totals, is_fresh=is_fresh)
-
-    def _alpha(self, site: Site) -> tuple[Floats, bool]:
-        memory, dual = site.memory, self.dual
-        if dual.plus == dual.minus == 0.0:
-            return np.zeros(len(site.y)), False
-        if dual.at is None:
-            is_fresh = commit(memory, len(site.y), dual.round, dual.eta)
-            assert memory.alpha is not None
-            return np.clip(memory.alpha, 0.0, site.loss.upper(site.cost)), is_fresh
-        is_fresh, smooth = memory.centre is None, present(site, dual.at)
-        return smooth.cost * np.clip(smooth.theta, 0.0, smooth.top), is_fresh
+    point: tuple[Any, ...]
+    sides: Floats
 
 
-def judge(
-    w: Floats, biases: Floats, dual: Dual, bias: Bias, tol: float
-) -> Generator[Command, Sums, tuple[float, Certificate | None]]:
-    """(b, certificate) of the best of some biases; None where a block had lost its dual variables."""
-    sums = yield Judge(w, biases, dual)
-    at = int(np.argmin(sums["losses"]))
-    b, mended = float(biases[at]), dual.mended(sums["sides"]) if bias.is_free else dual
-    if (at > 0 or mended is not dual) and not sums.is_fresh:
-        dual = mended
-        sums = yield Judge(w, biases[[at]], dual)
-    if sums.is_fresh:
-        return b, None
-    part: Part = sums["part"]
-    pair = of_sums(bias, w, b, part, sums["made"])
+def judged(
+    site: Site,
+    w: Floats,
+    biases: Floats,
+    point: tuple[Any, ...],
+    factors: Floats,
+    most: Floats | None = None,
+    is_made_twice: bool = False,
+) -> Sums:
+    """The sums of the certificate of (w, b) with a dual point, for the first of some b; for the others the losses alone.
+
+    α is multiplied by a factor for each class. Slacks whose `Charges` are beyond the limits `most` are computed in twice the
+    working precision, and so is w(β) where `is_made_twice`.
+    """
+    function, *arguments = point
+    (X, _, squares, _, cost), y, loss = site.piece, site.y, site.plan.loss
+    alpha = np.clip(function(site, *arguments), 0.0, loss.upper(cost)) * np.where(y > 0, *factors)
+    alpha = np.where(cost > 0, alpha, 0.0)
+    lengths, on = products.lengths_above(X, squares), np.flatnonzero(cost > 0)
+    ways = LinearScores(Table(X, y, lengths, np.broadcast_to(products.entries(X), len(y))), w, float(biases[0]))
+    scores = ways.first()
+    charges = Charges.of(loss, scores, alpha, cost)
+    if most is not None:
+        again = np.flatnonzero(charges.beyond(most) & (cost > 0))
+        scores.put(again, ways.twice(again))
+    samples = Samples(scores.slack, scores.slack_error, alpha, cost, y).some(on)
+    return {
+        "part": Part.of(loss, samples, lengths=(lambda j: lengths[on[j]]) if site.plan.bias.is_free else None),
+        "made": Made.of(X, alpha * y, lengths, is_twice=is_made_twice),
+        "charges": charges.sums,
+        "losses": np.array([float(cost @ loss.value(y * (scores.values + b))) for b in biases]),
+        "sides": sides_of(y, alpha),
+    }
+
+
+def sides_of(y: Floats, alpha: Floats) -> Floats:
+    """Σα of the positives, and of the negatives."""
+    return np.array([float(alpha[y > 0].sum()), float(alpha[y < 0].sum())])
+
+
+def balanced(sides: Floats) -> Floats:
+    """Factors of the α of each class that make Σβ zero, given Σα of each.
+
+    Examples
+    --------
+    >>> balanced(np.array([4.0, 2.0])), balanced(np.array([4.0, 0.0]))
+    (array([0.5, 1. ]), array([0., 0.]))
+    """
+    return np.asarray(sides.min() / np.maximum(sides, TINY))
+
+
+def judge(ask: Ask, candidates: Candidates, bias: Bias, tol: float) -> tuple[float, Certificate]:
+    """(b, certificate) of the best of some candidates."""
+    w, biases, point, sides = candidates
+    factors = balanced(sides) if bias.is_free else np.ones(2)
+    sums = ask(judged, w, biases, point, factors)
+    b = biases[[int(np.argmin(sums["losses"]))]]
+    if bias.is_free and abs(np.subtract(*sums["sides"])) > FINEST * sums["sides"].sum():
+        factors = factors * balanced(sums["sides"])
+        sums = ask(judged, w, b, point, factors)
+    elif b[0] != biases[0]:
+        sums = ask(judged, w, b, point, factors)
+
+    def pair_of(sums: Sums) -> Any:
+        return of_sums(bias, w, float(b[0]), sums["part"], sums["made"])
+
+    part, pair = sums["part"], pair_of(sums)
     most = limits(sums["charges"], pair.value + part.loss, part.count, tol)
-    finer = Finer(most, is_too_rough(pair, part, tol))
-    if finer.is_needed:
-        sums = yield Judge(w, biases[[at]], dual, finer)
-        if sums.is_fresh:
-            return b, None
-        part = sums["part"]
-        pair = of_sums(bias, w, b, part, sums["made"])
-    return b, assembled(part, pair, is_free=bias.is_free, tol=tol)
+    is_made_twice = is_too_rough(pair, part, tol)
+    if is_made_twice or np.isfinite(most).any():
+        sums = ask(judged, w, b, point, factors, most, is_made_twice)
+    return float(b[0]), assembled(sums["part"], pair_of(sums), is_free=bias.is_free, tol=tol)

@@ -1,188 +1,256 @@
-"""CoCoA⁺ on many blocks: the driver's side.
+"""CoCoA⁺ on many blocks: sweeps of `DualCD`, all blocks at the same time.
 
-Each block improves its own dual variables from the common weights w, all at the same time (see `sweeps`); their moves are added
-up and followed by the step η that maximises the dual along their sum,
+Each block improves its own dual variables from the common weights w,
+
+    max over Δα of the block's samples   D(α + Δα) with ‖w + Δw‖² replaced by ‖w‖² + 2⟨w, Δw⟩ + σ'‖Δw‖²
+
+(Ma et al., ICML 2015); their moves are added up and followed by the step η that maximises the dual along their sum,
 
     η = (Σ_j (1 − y_j b₀ − δ_j α_j) Δα_j − ⟨w, Δw⟩) / (‖Δw‖² + Σ_j δ_j Δα_j²),     0 < η ≤ 1
 
 σ' is at first the number of blocks, which is safe whatever the data are. How much the moves of different blocks really add up is
 measured in each round, ‖Σ Δw_k‖² / Σ‖Δw_k‖², and σ' follows that; where it was chosen too small η is less than 1, and the dual
-still rises. A free bias is handled as `DualCD` does, by the method of multipliers. Where sweeps crawl and there are more samples
-than features, the proximal Newton method goes on from there.
+still rises. A sweep takes several rounds: the less the blocks move between two merges, the less they work against each other. A
+free bias is handled as `DualCD` does, by the method of multipliers. Where sweeps crawl and there are more samples than features,
+the proximal Newton method goes on from there.
 """
 
 import math
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from maxmargin.core import Status
-from maxmargin.distributed.certificate import Dual
-from maxmargin.distributed.newton import near, newton
-from maxmargin.distributed.one_problem import NEARBY, Course, Record
-from maxmargin.distributed.workers.messages import Sums
-from maxmargin.distributed.workers.steps import ALPHA
-from maxmargin.distributed.workers.sweeps import Recount, Sweep
-from maxmargin.solvers.auto import ROOMY
-from maxmargin.solvers.linear.dual_cd import CLAIM, MULTIPLIER
+from maxmargin.distributed.certificate import Candidates, judged, sides_of
+from maxmargin.distributed.course import Course
+from maxmargin.distributed.newton import newton
+from maxmargin.distributed.tuning import TUNING
+from maxmargin.distributed.workers.block import Site, Sums
+from maxmargin.solvers.auto import NEWTON_PRICE, ROOMY
+from maxmargin.solvers.linear import dual_cd
+from maxmargin.solvers.stall import FINEST, rounds_to_come
 from maxmargin.typing import Floats
 
-PASSES = 3
-"""Sweeps in a round where there is one block only, or where the partitions are not kept; one where the offset of a free bias
-has to follow."""
 
-VALUES, FEWEST_PARTS = 1_500_000, 6
-"""A sweep is made in so many rounds that a block visits about so many values in each; in so many at least. The less the blocks
-move between two merges, the less they work against each other."""
+class Followed(NamedTuple):
+    """The dual variables of sweeps, the last move followed by a step η; `round` counts the moves that the driver knows of."""
 
-FULL_EVERY = 20
-"""Sweeps after which all samples are visited again, shrunk or not."""
+    round: int
+    eta: float
 
-CAREFUL, GRID = 1.05, 1.2
-"""σ' as a multiple of the measured overlap, at least, rounded up to a power: most rounds then keep that of the last."""
 
-CRAWL = 30
-"""Sweeps still to come, at their present pace, from which they are called slow."""
+class Coordinates:
+    """The dual variables of one partition, and what sweeps need of each sample."""
 
-PACE = 6
-"""Sweeps over which their pace is measured."""
+    def __init__(self, site: Site, round_: int) -> None:
+        cost, loss = site.piece.cost, site.plan.loss
+        self.alpha, self.round = np.zeros(len(cost)), round_
+        self.upper, self.delta = loss.upper(cost), loss.dual_diagonal(cost)
+        self.square, self.boost = self.delta, 0.0
+        present = np.flatnonzero(cost > 0)
+        self.moved, self.before = present[:0], self.alpha[:0]
+        chunk = dual_cd.chunk_of(site.piece.rows, len(present))
+        self.whole = dual_cd.Active.of(present, site.plan.seed, chunk)
+        self.parts = [self.whole]  # of a sweep
 
-PATIENCE = 300
-"""Sweeps (or half of all sweeps) in which the gap must fall by a tenth; else the Newton steps go on."""
+    def begin(self, n_parts: int, is_full: bool) -> None:
+        """Begin a sweep in parts, over what the last one has kept or over all samples, in a new random order of chunks."""
+        from maxmargin._loops.linear.dual_cd import shuffle
+
+        whole, thresholds = self.whole, self.parts[0].thresholds
+        chosen = whole.samples if is_full else np.concatenate([part.order[: part.count] for part in self.parts])
+        order = np.empty_like(chosen)
+        shuffle(chosen, len(chosen), whole.chunk, whole.seed, order)
+        if is_full:
+            thresholds = np.array([np.inf, -np.inf])
+        self.parts = [
+            replace(whole, order=some, count=len(some), visits=np.empty_like(some), thresholds=thresholds.copy())
+            for some in np.array_split(order, n_parts)
+        ]
+
+
+def coordinates(site: Site, at: Followed) -> Coordinates:
+    """Those of one partition; they begin at zero where they were lost.
+
+    A move of this very round is not followed: the driver never heard of it, as it was interrupted.
+    """
+    known: Coordinates | None = site.memory.sweeps
+    if known is None or known.round not in (at.round - 1, at.round):
+        known = site.memory.sweeps = Coordinates(site, at.round)
+        if at.round > 0:
+            site.carried["lost"] = 1
+        return known
+    eta = 0.0 if known.round == at.round else at.eta
+    if eta != 1.0:
+        known.alpha[known.moved] = known.before + eta * (known.alpha[known.moved] - known.before)
+    known.round, known.moved, known.before = at.round, known.moved[:0], known.before[:0]
+    return known
+
+
+def alpha(site: Site, at: Followed) -> Floats:
+    """The dual variables."""
+    return coordinates(site, at).alpha
+
+
+class Sweep(NamedTuple):
+    """Where a sweep is: weights, offset, constant feature, σ', which part of it, and whether it visits shrunk samples too.
+
+    `times` says how often a block visits the part before it answers: more than once where no other block moves.
+    """
+
+    w: Floats
+    b0: float
+    constant: float
+    boost: float
+    part: int
+    n_parts: int
+    is_full: bool
+    times: int
+
+
+def moves(site: Site, at: Followed, sweep: Sweep) -> Sums:
+    """Follow the last move, then visit a part of the samples once, from the weights w and the moves of the partitions before.
+
+    The answer: Δw of all moves, what the driver needs to know of the dual along it, and the share of the gap that the samples
+    showed before they moved.
+    """
+    own, squares = coordinates(site, at), site.piece.squares
+    if own.boost != sweep.boost:
+        own.square, own.boost = sweep.boost * (squares + sweep.constant**2) + own.delta, sweep.boost
+    if sweep.part == 0 or len(own.parts) != sweep.n_parts:
+        own.begin(sweep.n_parts, sweep.is_full)
+    active = own.parts[sweep.part]
+    own.moved = samples = active.order[: active.count].copy()
+    own.before = before = own.alpha[samples]
+    so_far = site.carried.get("move")
+    w = sweep.w.copy() if so_far is None else sweep.w + sweep.boost * so_far
+    box = np.ones(len(site.y)), own.upper, own.delta, own.square
+    numbers = sweep.constant, sweep.b0, sweep.boost
+    for _ in range(sweep.times):
+        dual_cd.sweep(site.piece.rows, site.y, box, own.alpha, w, numbers, active)
+        active.learn()
+    w -= sweep.w
+    w /= sweep.boost
+    site.carried["move"] = w
+    move, y, delta = own.alpha[samples] - before, site.y[samples], own.delta[samples]
+    return {
+        "move": w if so_far is None else w - so_far,
+        "squared": float(w @ w) - (0.0 if so_far is None else float(so_far @ so_far)),
+        "linear": float((1.0 - sweep.b0 * y - delta * before) @ move),
+        "diagonal": float((delta * move) @ move),
+        "sides": sides_of(y, move),
+        "residual": float(active.report[dual_cd.RESIDUAL]),
+        "active": active.count,
+    }
 
 
 class Ascent:
     """The weights, the offset of a free bias and the value of the dual of one problem."""
 
-    def __init__(self, record: Record) -> None:
-        task = record.task
-        self.record, self.task = record, task
-        self.w = np.zeros(task.n_features + 1)
-        self.constant = task.bias.scale
-        if task.bias.is_free:
-            self.constant = max(
-                MULTIPLIER * float(np.sqrt(task.mean_square)), (task.cost_plus + task.cost_minus) ** -0.5
-            )
-        self.b0 = task.first_bias()
-        self.boost = float(task.n_blocks)
-        self.eta, self.round, self.dual, self.total = 0.0, 0, 0.0, 0.0
+    def __init__(self, course: Course) -> None:
+        task = self.task = course.task
+        self.course, self.bias = course, task.plan.bias
+        self.w, self.sides = np.zeros(task.plan.n_features + 1), np.zeros(2)
+        self.b0, self.constant = task.first_bias(), self.bias.scale
+        if self.bias.is_free:
+            mean_square = task.facts.squares / task.facts.n_present
+            self.constant = dual_cd.constant_feature(mean_square, sum(task.costs))
+        self.boost, self.eta, self.round, self.dual = float(task.n_blocks), 0.0, 0, 0.0
         self.missing: list[float] = []  # the share of the gap that each sweep has seen
-        self.was_full: list[bool] = []
-        self.caution = CLAIM
-        self.n_active = task.n_samples
-        self.mean, self.n_mean = np.zeros_like(self.w), 0  # of the weights of this sweep, which swing about their mean
+        self.caution, self.n_active = dual_cd.CLAIM, task.facts.n_present
+        self.total, self.n_total = self.w, 1  # of this sweep's weights, which swing about their mean
+        course.method = self
 
-    def sweep(self, is_full: bool) -> Course[None]:
-        """One sweep over all samples that are not shrunk, in as many rounds as its size asks for."""
-        task = self.task
-        n_parts, passes = FEWEST_PARTS if task.is_kept else 1, 1 if task.bias.is_free else PASSES
-        if task.n_blocks > 1 and task.is_kept:
-            share = self.n_active / task.n_samples if not is_full else 1.0
-            n_parts, passes = max(math.ceil(share * task.most_values / VALUES), FEWEST_PARTS), 0
-        missing, visited = 0.0, 0
-        self.mean, self.n_mean = np.zeros_like(self.w), 0
-        for part in range(1 if passes else n_parts):
-            sums = yield Sweep(
-                self.w, self.b0, self.constant, self.boost, self.eta, self.round, part, n_parts, passes, is_full,
-                task.seed,
-            )  # fmt: skip
-            if sums.is_fresh:
-                self.record.n_lost += 1
-                yield from self.recount()
+    @property
+    def at(self) -> Followed:
+        """Where the blocks are to be."""
+        return Followed(self.round, self.eta)
+
+    def sweep(self, is_full: bool) -> None:
+        """One sweep over all samples that are not shrunk, in several rounds."""
+        n_parts, times = self._parts(is_full)
+        missing, self.n_active, overlap = 0.0, 0, 1.0
+        for part in range(n_parts):
+            n_lost = self.course.n_lost
+            sweep = Sweep(self.w, self.b0, self.constant, self.boost, part, n_parts, is_full, times)
+            sums = self.course.ask(moves, self.at, sweep)
+            if self.course.n_lost > n_lost:
+                self.recount()
                 return
-            missing += float(sums["residual"])
-            visited += int(sums["visited"])
-            self._merge(sums)
-        self.n_active = visited
-        if task.bias.is_free:
+            missing += sums["residual"]
+            self.n_active += sums["active"]
+            overlap = max(overlap, self._merge(sums))
+            self.total, self.n_total = (self.total + self.w, part + 1) if part else (self.w.copy(), 1)
+        self.boost = min(overlap, float(self.task.n_blocks))
+        if self.bias.is_free:
             shift = self.constant * float(self.w[-1])
-            missing += abs(float(self.w[-1])) / self.constant
+            missing += abs(shift) / self.constant**2
             self.b0 += shift
-            self.dual -= shift * shift / self.constant**2
-            self._note()
+            self.dual -= (shift / self.constant) ** 2
         self.missing.append(missing)
-        self.was_full.append(is_full)
 
-    def _merge(self, sums: Sums) -> None:
-        """Follow the sum of all moves to the best point along it."""
-        move, squared = sums["move"], float(sums["squared"])
-        rise = float(sums["linear"]) - float(self.w @ move)
-        curvature = float(move @ move) + float(sums["diagonal"])
+    def _parts(self, is_full: bool) -> tuple[int, int]:
+        """(The rounds of a sweep, the sweeps of a round): several rounds where blocks disturb each other, else several sweeps."""
+        facts, n_blocks = self.task.facts, self.task.n_blocks
+        if n_blocks == 1 or not self.task.plan.is_kept:
+            return 1, 1 if self.bias.is_free else dual_cd.PACE  # the offset of a free bias has to follow
+        share = 1.0 if is_full else self.n_active / facts.n_present
+        return max(math.ceil(share * facts.n_values / n_blocks / TUNING.round_values), TUNING.fewest_rounds), 1
+
+    def _merge(self, sums: Sums) -> float:
+        """Follow the sum of all moves to the best point along it; how much the moves of different blocks add up."""
+        move, length = sums["move"], float(sums["move"] @ sums["move"])
+        rise, curvature = sums["linear"] - float(self.w @ move), length + sums["diagonal"]
         self.eta = min(1.0, rise / curvature) if curvature > 0.0 and rise > 0.0 else 0.0
         self.dual += self.eta * (rise - 0.5 * self.eta * curvature)
-        self.total += self.eta * float(sums["sum move"])
-        self.w = self.w + self.eta * move
-        self.mean, self.n_mean = self.mean + self.w, self.n_mean + 1
-        if squared > 0.0:
-            overlap = float(move @ move) / squared
-            wanted = GRID ** math.ceil(math.log(max(CAREFUL * overlap, 1.0), GRID))
-            self.boost = min(wanted, float(self.task.n_blocks))
+        self.sides = self.sides + self.eta * sums["sides"]
+        self.w += self.eta * move
         self.round += 1
-        self._note()
+        return length / sums["squared"] if sums["squared"] > 0.0 else 1.0
 
-    def recount(self) -> Course[None]:
+    def recount(self) -> None:
         """Take the weights that the blocks' dual variables make: some of these were lost."""
-        sums = yield Recount(len(self.w), self.constant, 0.0, self.round)
-        self.w, self.total, self.eta = sums["w"], float(sums["sum"]), 0.0
+        self.eta = 0.0
+        sums = self.course.ask(judged, self.w[:-1], np.zeros(1), (alpha, self.at), np.ones(2))
+        self.w, self.sides = np.append(sums["made"].high, self.constant * sums["part"].total), sums["sides"]
         self.round += 1
 
-    def _note(self) -> None:
-        bias = self.task.bias
-        net = float(self.w[-1]) / self.constant if self.constant else 0.0
-        dual = Dual.balanced(bias, self.total, net, eta=self.eta, round=self.round)
-        biases = np.array([self.constant * float(self.w[-1])])
-        if bias.is_free:
-            biases = self.b0 + NEARBY
-        w = self.mean / self.n_mean if self.n_mean else self.w
-        self.record.present = (w[:-1], biases, dual)
-        self.record.gap = self.gap
+    def candidates(self) -> Candidates:
+        """What would be judged now."""
+        looks, biases = np.array(TUNING.looks), np.array([self.constant * float(self.w[-1])])
+        if self.bias.is_free:
+            biases = self.b0 + np.concatenate((looks, -looks[1:]))
+        return Candidates(self.total[:-1] / self.n_total, biases, (alpha, self.at), self.sides)
 
     @property
     def gap(self) -> float:
         """The relative gap before the last sweep, about."""
-        if not self.missing:
-            return np.inf
-        return self.caution * self.missing[-1] / max(abs(self.dual) + self.missing[-1], np.finfo(float).tiny)
-
-    def sweeps_to_come(self) -> float:
-        """How many more sweeps the tolerance asks for, if all gain what the last few did."""
-        if len(self.missing) <= PACE:
-            return 0.0
-        now, then = self.missing[-1], self.missing[-1 - PACE]
-        goal = max(self.task.tol, 1e-12) * abs(self.dual)
-        if not now > goal:
-            return 0.0
-        return float(np.log(now / goal) / np.log(then / now)) * PACE if then > now and goal > 0.0 else np.inf
-
-    def is_stalled(self) -> bool:
-        """Whether the gap has not fallen by a tenth in many sweeps."""
-        recent = max(PATIENCE, len(self.missing) // 2)
-        return len(self.missing) > recent and min(self.missing[-recent:]) > 0.9 * min(self.missing[:-recent])
-
-    def newton_start(self) -> Floats:
-        """The weights as the Newton steps have them, the bias behind."""
-        last = self.b0 if self.task.bias.is_free else float(self.w[-1])
-        return np.append(self.w[:-1], last)
+        missing = self.missing[-1] if self.missing else np.inf
+        return self.caution * missing / max(abs(self.dual) + missing, np.finfo(float).tiny)
 
 
-def cocoa(record: Record) -> Course[Status]:
-    """Rounds of sweeps until the gap is certified; Newton steps where they are slow."""
-    record.route.append("CoCoA⁺ of DualCD")
-    ascent, is_full, n_sweeps = Ascent(record), True, 0
-    is_roomy = record.task.n_samples >= ROOMY * record.task.n_features
+def cocoa(course: Course) -> Status:
+    """Sweeps until the gap is certified; Newton steps where they are slow."""
+    course.route.append("CoCoA⁺ of DualCD")
+    ascent, task, is_full, n_sweeps = Ascent(course), course.task, True, 0
+    is_roomy = task.facts.n_present >= ROOMY * task.plan.n_features
     while True:
-        yield from ascent.sweep(is_full)
+        ascent.sweep(is_full)
         n_sweeps += 1
-        seems_done = ascent.gap <= record.task.tol
-        if seems_done and (is_full or record.task.n_blocks == 1):
-            estimate, n_lost = ascent.gap, record.n_lost
-            if (yield from record.judge()):
+        seems_done = ascent.gap <= task.tol
+        if seems_done and (is_full or task.n_blocks == 1):
+            estimate, n_lost = ascent.gap, course.n_lost
+            if course.judge():
                 return Status.SOLVED
-            if record.n_lost > n_lost:
-                yield from ascent.recount()
-            ascent.caution *= min(max(record.last_gap / max(estimate, 1e-300), 1.5), 10.0)
-        is_full = seems_done or n_sweeps % FULL_EVERY == 0 or ascent.n_active == 0
-        if (is_roomy and ascent.sweeps_to_come() > CRAWL) or ascent.is_stalled():
-            yield from record.judge()
-            level = ascent.total / max(record.task.cost_plus + record.task.cost_minus, np.finfo(float).tiny)
-            method = newton(record, ascent.newton_start(), near(max(level, 1e-3)), ALPHA, is_near=True)
-            return (yield from method)
+            if course.n_lost > n_lost:
+                ascent.recount()
+            ascent.caution *= min(max(course.trace[-1].relative_gap / max(estimate, FINEST), 1.5), 10.0)
+        is_full = seems_done or n_sweeps % dual_cd.FULL_EVERY == 0 or ascent.n_active == 0
+        to_come = rounds_to_come(ascent.missing, max(task.tol, FINEST) * abs(ascent.dual), dual_cd.PACE)
+        if (is_roomy and to_come > NEWTON_PRICE) or course.is_stalled(ascent.gap):
+            course.judge()
+            course.gaps = course.gaps[:1]
+            level = float(ascent.sides.sum()) / sum(task.costs)
+            last = ascent.b0 if task.plan.bias.is_free else float(ascent.w[-1])
+            return newton(course, np.append(ascent.w[:-1], last), max(level, 1e-3))

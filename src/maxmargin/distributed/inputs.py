@@ -1,54 +1,54 @@
-"""What `fit` takes: Dask arrays, Dask dataframes, lists of files, and ordinary arrays; each becomes a list of partitions."""
+"""What `fit` and `predict` take: Dask arrays, Dask dataframes, lists of files, and ordinary arrays.
+
+For `fit` each becomes a list of partitions, for `predict` a Dask array; nothing is computed.
+"""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+import dask
+import dask.array as da
 import numpy as np
+from distributed.client import futures_of
 
-from maxmargin.distributed.partition import File, Graph, Held, Samples, Source
+from maxmargin.distributed.partition import Samples, Source, from_file, from_graph
+from maxmargin.distributed.tuning import TUNING
 from maxmargin.errors import InvalidInputError
-
-EXPANSION = {".svm": 2.0, ".svmlight": 2.0, ".libsvm": 2.0, ".npz": 4.0, ".parquet": 6.0}
-"""Bytes in memory for each byte of a file, about; compressed ones unpack."""
+from maxmargin.io import read_data
 
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions of one fit: delayed parts of Dask collections, or sources that need no Dask."""
+    """The partitions of one fit: tuples of delayed (X, y) or (X, y, weights), or sources that need no Dask."""
 
-    sources: list[Source]
-    delayed: list[tuple[Any, ...]]  # (X, y) or (X, y, weights) of each partition
+    parts: list[Any]
     n_bytes: float | None  # about how much they take in memory; None: unknown
     n_features: int | None = None
     names: tuple[str, ...] | None = None
 
     @property
-    def count(self) -> int:
-        """How many partitions."""
-        return len(self.sources) or len(self.delayed)
+    def are_delayed(self) -> bool:
+        """Whether they are parts of Dask collections."""
+        return isinstance(self.parts[0], tuple)
 
     @property
-    def is_persisted(self) -> bool:
+    def are_persisted(self) -> bool:
         """Whether the workers of a cluster hold them already."""
-        from distributed.client import futures_of
+        return self.are_delayed and bool(futures_of(list(self.parts[0])))
 
-        return bool(self.delayed) and bool(futures_of(list(self.delayed[0])))
-
-    def lazy_sources(self) -> list[Source]:
+    def sources(self) -> list[Source]:
         """Each partition as something that any thread can compute for itself."""
-        if self.sources:
-            return self.sources
-        import dask
-
+        if not self.are_delayed:
+            return self.parts
         found: list[Source] = []
-        for parts in self.delayed:
-            (optimised,) = dask.optimize(list(parts))
+        for delayed in self.parts:
+            (optimised,) = dask.optimize(list(delayed))
             graph: dict[Any, Any] = {}
             for part in optimised:
                 graph.update(part.__dask_graph__())
-            found.append(Graph(graph, tuple(part.key for part in optimised)))
+            found.append(partial(from_graph, graph, [part.key for part in optimised]))
         return found
 
 
@@ -61,14 +61,12 @@ def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
     if is_files(X):
         return _of_files(X, y, sample_weight)
     if is_dask_array(y) or is_dask_frame(y):
-        raise InvalidInputError(
-            "y is a Dask collection but X is none. Pass both of them as Dask collections, or neither."
-        )
+        raise InvalidInputError("y is a Dask collection but X is none. Pass both of them so, or neither.")
     if y is None:
         raise InvalidInputError("y is None; labels are needed, unless X is a list of files.")
     X = X if hasattr(X, "shape") else np.asarray(X)
-    samples = Samples(X, np.asarray(y), sample_weight)
-    return Partitions([Held(samples)], [], float(getattr(X, "nbytes", 0)))
+    names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
+    return Partitions([partial(Samples, X, y, sample_weight)], float(getattr(X, "nbytes", 0)), names=names)
 
 
 def is_dask_array(X: Any) -> bool:
@@ -83,9 +81,20 @@ def is_dask_frame(X: Any) -> bool:
 
 def is_files(X: Any) -> bool:
     """Whether it is one path or a list of paths."""
-    if isinstance(X, str | os.PathLike):
-        return True
-    return isinstance(X, list | tuple) and bool(X) and all(isinstance(path, str | os.PathLike) for path in X)
+    return isinstance(X, str | os.PathLike) or (
+        isinstance(X, list | tuple) and bool(X) and all(isinstance(path, str | os.PathLike) for path in X)
+    )
+
+
+def paths_of(X: Any) -> list[str]:
+    """One path or a list of paths as a list."""
+    return [os.fspath(path) for path in ([X] if isinstance(X, str | os.PathLike) else X)]
+
+
+def as_array(frame: Any) -> Any:
+    """A Dask dataframe or series as a Dask array whose blocks are what they were."""
+    shape = (np.nan, len(frame.columns)) if frame.ndim == 2 else (np.nan,)
+    return da.concatenate([da.from_delayed(part, shape, dtype=np.float64) for part in frame.to_delayed()])
 
 
 def row_blocks(X: Any) -> Any:
@@ -100,34 +109,29 @@ def _of_array(X: Any, y: Any, sample_weight: Any) -> Partitions:
     columns = [X.to_delayed()[:, 0], _aligned("y", y, X)]
     if sample_weight is not None:
         columns.append(_aligned("sample_weight", sample_weight, X))
-    nbytes = None if np.isnan(X.nbytes) or _is_sparse_meta(X) else float(X.nbytes)
+    is_measured = isinstance(X._meta, np.ndarray) and not np.isnan(X.nbytes)
     d = None if np.isnan(X.shape[1]) else int(X.shape[1])
-    return Partitions([], list(zip(*columns, strict=True)), nbytes, d)
-
-
-def _is_sparse_meta(X: Any) -> bool:
-    return not isinstance(X._meta, np.ndarray)
+    return Partitions(list(zip(*columns, strict=True)), float(X.nbytes) if is_measured else None, d)
 
 
 def _aligned(name: str, column: Any, X: Any) -> Any:
     """The parts of y or of the weights that belong to the blocks of X."""
     if is_dask_frame(column):
-        column = column.to_dask_array()
+        column = as_array(column)
     if not is_dask_array(column):
-        raise InvalidInputError(f"X is a Dask array, so {name} must be one too, got {type(column).__name__}.")
-    if column.ndim == 2 and column.shape[1] == 1:
-        column = column[:, 0]
-    known = not (np.isnan(X.shape[0]) or np.isnan(column.shape[0]))
-    if known and column.shape[0] != X.shape[0]:
+        kind = type(column).__name__
+        raise InvalidInputError(f"X is a Dask collection, so {name} must be one too (or a column's name), got {kind}.")
+    are_known = not (np.isnan(X.shape[0]) or np.isnan(column.shape[0]))
+    if are_known and column.shape[0] != X.shape[0]:
         raise InvalidInputError(f"X has {X.shape[0]} samples but {name} has {column.shape[0]}.")
-    if known and column.chunks[0] != X.chunks[0]:
-        column = column.rechunk((X.chunks[0],))
+    if are_known and column.chunks[0] != X.chunks[0]:
+        column = column.rechunk({0: X.chunks[0]})
     if column.numblocks[0] != X.numblocks[0]:
         raise InvalidInputError(
             f"X has {X.numblocks[0]} partitions but {name} has {column.numblocks[0]}, and their sizes are not known. "
-            "Call compute_chunk_sizes() on both."
+            "Repartition one, or call compute_chunk_sizes() on both."
         )
-    return column.to_delayed()
+    return column.to_delayed().ravel()
 
 
 def _of_frame(X: Any, y: Any, sample_weight: Any) -> Partitions:
@@ -135,40 +139,40 @@ def _of_frame(X: Any, y: Any, sample_weight: Any) -> Partitions:
     missing = [name for name in names if name not in X.columns]
     if missing:
         raise InvalidInputError(f"There is no column {missing[0]!r} in X; its columns are {list(X.columns)[:20]}.")
+    y, sample_weight = (X[column] if isinstance(column, str) else column for column in (y, sample_weight))
     features = X.drop(columns=names) if names else X
-    columns = [features.to_delayed()]
-    for name, column in (("y", y), ("sample_weight", sample_weight)):
-        if column is None and name == "sample_weight":
-            continue
-        column = X[column] if isinstance(column, str) else column
-        if not (is_dask_frame(column) or is_dask_array(column)):
-            raise InvalidInputError(
-                f"X is a Dask dataframe, so {name} must be the name of a column or a Dask series, got {type(column).__name__}."
-            )
-        parts = list(column.to_delayed().ravel() if is_dask_array(column) else column.to_delayed())
-        if len(parts) != len(columns[0]):
-            raise InvalidInputError(f"X has {len(columns[0])} partitions but {name} has {len(parts)}. Repartition one.")
-        columns.append(parts)
-    return Partitions(
-        [], list(zip(*columns, strict=True)), None, len(features.columns), tuple(map(str, features.columns))
-    )
+    found = _of_array(as_array(features), y, sample_weight)
+    return replace(found, names=tuple(map(str, features.columns)))
 
 
 def _of_files(X: Any, y: Any, sample_weight: Any) -> Partitions:
-    paths = [os.fspath(path) for path in ([X] if isinstance(X, str | os.PathLike) else X)]
+    paths = paths_of(X)
     if y is not None and not isinstance(y, str | int):
         raise InvalidInputError(
             f"X is a list of files, so y is None or the name of their labels' column, got {type(y).__name__}."
         )
-    weights: Sequence[Any] = [None] * len(paths)
-    if sample_weight is not None:
-        if not isinstance(sample_weight, list | tuple) or len(sample_weight) != len(paths):
-            raise InvalidInputError(f"X is a list of {len(paths)} files, so sample_weight is a list of as many arrays.")
-        weights = sample_weight
-    size: float | None = 0.0
-    for path in paths:
-        if size is not None and os.path.exists(path):
-            size += os.path.getsize(path) * EXPANSION.get(os.path.splitext(path)[1].lower(), 4.0)
-        else:
-            size = None  # only the workers see them
-    return Partitions([File(path, y, one) for path, one in zip(paths, weights, strict=True)], [], size)
+    weights = [None] * len(paths) if sample_weight is None else sample_weight
+    if not isinstance(weights, list | tuple) or len(weights) != len(paths):
+        raise InvalidInputError(f"X is a list of {len(paths)} files, so sample_weight is a list of as many arrays.")
+    size = None  # where only the workers see them
+    if all(os.path.exists(path) for path in paths):
+        size = TUNING.unpacked * sum(os.path.getsize(path) for path in paths)
+    return Partitions([partial(from_file, path, y, one) for path, one in zip(paths, weights, strict=True)], size)
+
+
+def lazy_rows(X: Any, d: int) -> Any:
+    """X as a Dask array of row blocks with d features; None where X is no collection of Dask's and no list of files."""
+    if is_files(X):
+        parts = [dask.delayed(_features)(path, d) for path in paths_of(X)]
+        X = da.concatenate([da.from_delayed(part, (np.nan, d), dtype=np.float64) for part in parts])
+    elif is_dask_frame(X):
+        X = as_array(X)
+    elif not is_dask_array(X):
+        return None
+    if row_blocks(X).shape[1] != d:
+        raise InvalidInputError(f"X has {X.shape[1]} features, but LinearSVC is expecting {d} features as input.")
+    return row_blocks(X)
+
+
+def _features(path: str, d: int) -> Any:
+    return read_data(path, n_features=d, zero_based=False).X

@@ -1,7 +1,5 @@
 """LinearSVC on Dask: the linear support vector machine past one machine, with the same proof."""
 
-import math
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -9,21 +7,24 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import Regularization, Solution, Status, loss_from_name
-from maxmargin.distributed.inputs import partitions_of
-from maxmargin.distributed.one_problem import Task
-from maxmargin.distributed.predict import lazily, predicted, scores_of
+from maxmargin.core import Regularization, Status, loss_from_name, products
+from maxmargin.distributed.course import Task
+from maxmargin.distributed.inputs import lazy_rows, partitions_of
+from maxmargin.distributed.partition import FLOATS, Survey, surveyed, widened
 from maxmargin.distributed.run import run
-from maxmargin.distributed.setup import Facts, crew_for, facts_of
+from maxmargin.distributed.setup import crew_for
 from maxmargin.distributed.workers.block import Plan
+from maxmargin.distributed.workers.threads import Crew
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_tol, unchanged_by_errors
 from maxmargin.estimators.linear import bias_from
+from maxmargin.estimators.multiclass.one_vs_rest import labels_from
 from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, watching
 from maxmargin.estimators.progress.convergence import warn_unless_solved
 from maxmargin.estimators.training_data import class_factors
-from maxmargin.solvers.base import Clock, Event
+from maxmargin.solvers.base import Clock
+from maxmargin.typing import Floats
 
 
 class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -166,100 +167,81 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         clock = Clock(budget_from(self.max_iter, self.max_seconds))
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         partitions = partitions_of(X, y, sample_weight)
-        crew, is_kept = crew_for(partitions, keep, self.n_blocks, self.n_jobs)
+        crew = crew_for(partitions, keep, self.n_blocks, self.n_jobs)
         try:
-            facts = facts_of(crew.survey())
+            facts = surveyed(crew.survey())
             self._store_facts(facts, partitions.names)
             factors = class_factors(self.class_weight, self.classes_, np.arange(len(self.classes_)), facts.totals)
-            cost = trade_off.cost(float(facts.totals.sum()))
+            cost = trade_off.cost(float(facts.totals.sum())) * factors
             positives = (1,) if len(self.classes_) == 2 else tuple(range(len(self.classes_)))
-            plan = Plan(self.classes_, cost, factors, positives, facts.n_features, self.loss, bias, is_kept)
+            plan = Plan(
+                self.classes_, cost, positives, facts.n_features, loss_from_name(self.loss), bias, crew.keep, seed
+            )
             crew.prepare(plan)
-            tasks = [self._task(facts, plan, k, crew.n_blocks, tol, seed) for k in positives]
             self.class_weight_ = factors
-            return self._train(crew, plan, tasks, clock)
+            return self._train(crew, [Task(plan, facts, k, crew.n_blocks, tol) for k in positives], clock)
         finally:
             crew.close()
 
-    def _train(self, crew: Any, plan: Plan, tasks: list[Task], clock: Clock) -> bool:
+    def _train(self, crew: Crew, tasks: list[Task], clock: Clock) -> bool:
+        tol = tasks[0].tol
         names = [f"{name} against the rest" for name in self.classes_[: len(tasks)].tolist()]
         nothing = np.empty(0)
-        with watching(self, nothing, nothing.astype(np.intp), nothing, tasks[0].tol, names) as watch:
-            digits = [Digits(tasks[0].tol) for _ in tasks]
-
-            def see(k: int, event: Event) -> bool:
-                return watch.see(k, event, digits[k].share(event))
-
+        with watching(self, nothing, nothing.astype(np.intp), nothing, tol, names) as watch:
+            digits = [Digits(tol) for _ in tasks]
             for k in range(len(tasks)):
                 watch.begin(k)
-            solutions, n_lost = run(crew, plan, tasks, clock, see)
+            solutions, self.n_lost_ = run(
+                crew, tasks, clock, lambda k, event: watch.see(k, event, digits[k].share(event))
+            )
             for k, solution in enumerate(solutions):
                 watch.end(k, solution)
-            self._store(solutions, clock.rounds)
-            self.n_bytes_, self.n_moved_, self.n_lost_, self.is_kept_ = crew.n_bytes, crew.n_moved, n_lost, plan.keep
+            self.coef_ = np.array([solution.w for solution in solutions])
+            self.intercept_ = np.array([solution.b for solution in solutions])
+            self.n_iter_ = max(clock.rounds, 1)
+            store_solutions(self, solutions)
+            self.n_bytes_, self.n_moved_, self.is_kept_ = crew.n_bytes, crew.n_moved, crew.keep
         for solution in solutions:
             assert solution.certificate is not None
-            warn_unless_solved(type(self).__name__, solution.status, solution.certificate, tasks[0].tol)
+            warn_unless_solved(type(self).__name__, solution.status, solution.certificate, tol)
         return any(solution.status is Status.INTERRUPTED for solution in solutions)
 
-    def _task(self, facts: Facts, plan: Plan, positive: int, n_blocks: int, tol: float, seed: int) -> Task:
-        cost = plan.cost * facts.totals * plan.factors
-        plus = float(cost[positive])
-        return Task(
-            loss_from_name(self.loss),
-            plan.bias,
-            facts.n_features,
-            facts.n_present,
-            n_blocks,
-            plus,
-            float(cost.sum()) - plus,
-            facts.mean_square,
-            math.ceil(facts.n_values / n_blocks),
-            plan.keep,
-            tol,
-            seed,
-        )
-
-    def _store_facts(self, facts: Facts, names: tuple[str, ...] | None) -> None:
-        self.classes_, self.n_features_in_, self.shape_fit_ = (
-            facts.classes,
-            facts.n_features,
-            (facts.n, facts.n_features),
-        )
+    def _store_facts(self, facts: Survey, names: tuple[str, ...] | None) -> None:
+        self.classes_, self.n_features_in_ = facts.classes, facts.n_features
+        self.shape_fit_ = (facts.n, facts.n_features)
         self.__dict__.pop("feature_names_in_", None)
         names = facts.names if names is None else names
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-
-    def _store(self, solutions: list[Solution], rounds: int) -> None:
-        self.coef_ = np.array([solution.w for solution in solutions])
-        self.intercept_ = np.array([solution.b for solution in solutions])
-        self.n_iter_ = max(rounds, 1)
-        store_solutions(self, solutions)
 
     # -- predict -------------------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Any:
         """F(x) = ⟨w, x⟩ + b, lazily for Dask collections and files: positive for ``classes_[1]``; else one column a class."""
         check_is_fitted(self, "coef_")
-        n_columns = None if len(self.intercept_) == 1 else len(self.intercept_)
-        function = partial(scores_of, coef=self.coef_, intercept=self.intercept_)
-        lazy = lazily(X, function, self.n_features_in_, np.dtype(np.float64), n_columns)
-        return function(self._checked(X)) if lazy is None else lazy
+        rows, model = lazy_rows(X, self.n_features_in_), (self.coef_, self.intercept_)
+        if rows is None:
+            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True)
+            return scores_of(X, *model)
+        if len(self.coef_) == 1:
+            return rows.map_blocks(scores_of, *model, drop_axis=1, meta=np.empty(0))
+        return rows.map_blocks(scores_of, *model, chunks=(rows.chunks[0], (len(self.coef_),)), meta=np.empty((0, 0)))
 
     def predict(self, X: Any) -> Any:
         """The labels, lazily for Dask collections and files."""
-        check_is_fitted(self, "coef_")
-        function = partial(predicted, coef=self.coef_, intercept=self.intercept_, classes=self.classes_)
-        lazy = lazily(X, function, self.n_features_in_, self.classes_.dtype, None)
-        return function(self._checked(X)) if lazy is None else lazy
-
-    def _checked(self, X: Any) -> Any:
-        return validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True
-        )
+        F, classes = self.decision_function(X), self.classes_
+        if isinstance(F, np.ndarray):
+            return labels_from(F, classes)
+        return F.map_blocks(labels_from, classes, drop_axis=list(range(1, F.ndim)), meta=np.empty(0, classes.dtype))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def scores_of(X: Any, coef: Floats, intercept: Floats) -> Floats:
+    """F of each row; one column a class for more than two."""
+    X = X.to_numpy() if hasattr(X, "to_numpy") else X
+    F = np.asarray(products.scores(widened(X, coef.shape[1]), coef.T) + intercept)
+    return F.ravel() if len(intercept) == 1 else F

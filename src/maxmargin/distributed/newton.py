@@ -1,224 +1,236 @@
-"""The proximal Newton method on many blocks: the driver's side.
+"""The proximal Newton method on many blocks: `ProximalNewton`, where each sum over samples is one over blocks.
 
-The steps are those of `ProximalNewton` (see there for the mathematics): sums over samples become sums over blocks. A step costs
-one round where it is taken in full, two where the search along it shortens it; each proximal round costs one more. Up to
-`MOST_FACTORED` features Newton's matrix travels and is factored by the driver; beyond that conjugate gradients ask for
-products, one round each. From w = 0 it begins with a part of the cost where C is large, as `ProximalNewton` does.
+The driver has the weights (`OverBlocks`), each block the smoothed problem of its own samples at these weights (`Smoothed`), so
+that any number of blocks takes the same steps. A step costs one round where it is taken in full, and one more for each point that
+the search along it tries; each proximal round costs one. With few features Newton's matrix travels, and the driver factors it;
+with many, conjugate gradients ask for products, one round each.
+
+A block remembers the centre θ⁰ alone; whatever else it keeps spares a pass over the data. Where it knows none, all θ⁰ are the
+same number: every centre in the box is a beginning of the proximal method.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core import Status
 from maxmargin.core.losses import Hinge
-from maxmargin.distributed.certificate import Dual
-from maxmargin.distributed.one_problem import Course, Record, Task, ending
-from maxmargin.distributed.workers.messages import Sums
-from maxmargin.distributed.workers.steps import MOST_FACTORED, Aim, At, Curve, Raise, Respond
-from maxmargin.solvers.linear.conjugate_gradients import conjugate_gradient_rounds
-from maxmargin.solvers.linear.normal_equations import MOST_ROUNDS, PRECISION, held, solve_factored
-from maxmargin.solvers.linear.proximal_newton import (
-    FIRST_SIGMA,
-    GROWTH,
-    INNER,
-    LONG,
-    LONGEST,
-    NEXT_SIGMA,
-    ROUGH,
-    SLOW_GROWTH,
-    cost_shares,
-)
-from maxmargin.solvers.linear.smoothed_hinge import ENOUGH, SMOOTH_SIGMA, constant_of, ridge_of
+from maxmargin.distributed.certificate import Candidates, sides_of
+from maxmargin.distributed.course import Course
+from maxmargin.distributed.tuning import TUNING
+from maxmargin.distributed.workers.block import Site, Sums
+from maxmargin.solvers.linear import normal_equations as equations
+from maxmargin.solvers.linear import smoothed_hinge
+from maxmargin.solvers.linear.conjugate_gradients import conjugate_gradients
+from maxmargin.solvers.linear.proximal_newton import NEXT_SIGMA, advance
+from maxmargin.solvers.linear.smoothed_hinge import ENOUGH, Smoothed
 from maxmargin.typing import Floats
 
-STEPS = np.array([0.0, 1.0, 0.7, 0.5, 0.35, 0.2, 0.1, 0.03, 0.01, 1e-3])
-"""Where the search looks along a direction in the first round; the slope is taken as linear between them."""
 
-MOST_LOOKS = 10
-"""Rounds of the search after that, at most."""
+class At(NamedTuple):
+    """Where Newton's method is: weights (the bias behind), σ, θ⁰ where none is known, and the number of this state."""
 
-STEEP = 0.5
-"""The search ends before the lowest point where the slope is down to this share of the slope at its start."""
-
-PATIENCE = 120
-"""Newton steps in which the gap must fall by a tenth; else they have ended."""
+    w: Floats
+    sigma: float
+    centre: float
+    version: int
 
 
-class NewtonSteps:
-    """The weights of one problem and the sums that belong to them."""
+@dataclass
+class Steps:
+    """The smoothed problem of one partition, the state that it is in, and products with its matrix if there are many features."""
 
-    def __init__(self, record: Record, w: Floats, sigma: float) -> None:
-        task = record.task
-        self.record, self.task, self.w = record, task, w
-        self.is_hinge = isinstance(task.loss, Hinge)
-        self.sigma = sigma if self.is_hinge else SMOOTH_SIGMA
-        self.share, self.gain = 1.0, np.inf  # of the cost; what the last step promised, at half its slope
-        self.ridge, self.constant = ridge_of(task.bias, task.n_features), constant_of(task.bias)
-        self.version = 0
-        self.sums = Sums()
+    smooth: Smoothed
+    version: int
+    product: Any = None
 
-    def respond(
-        self, centre: float | str | None = None, growth: float | None = None, bend_all: bool = False
-    ) -> Course[None]:
-        """Have the sums at the present weights."""
-        self.sums = yield Respond(self.at, centre, growth, bend_all)
-        if growth is not None and self.is_hinge:
-            self.sigma *= growth
-        self._note()
+    def sums(self) -> Sums:
+        """Gradient, matrix (or its diagonal), losses, the partition's share of the gap, and Σα of each class."""
+        smooth = self.smooth
+        totals = {
+            "made": smooth.made[0] + smooth.made[1],
+            "residual": smooth.residual,
+            "loss": smooth.loss,
+            "sides": sides_of(smooth.y, smooth.cost * np.clip(smooth.theta, 0.0, smooth.top)),
+            "bent": smooth.n_bent,
+        }
+        if isinstance(smooth.equations, equations.Factored):
+            return totals | {"gram": smooth.equations.gram[0] + smooth.equations.gram[1]}
+        assert isinstance(smooth.equations, equations.Iterated)
+        self.product, diagonal = smooth.equations.products(smooth.sigma, smooth.bent)
+        return totals | {"diagonal": diagonal}
 
-    def raise_cost(self, share: float) -> Course[None]:
-        """Let a larger share of the cost count."""
-        before, ratio = self.at, self.share / share
-        full, used = int(self.sums["n full"]), int(self.sums["n used"])
-        if self.is_hinge:
-            self.sigma = near((full + ratio * (float(self.sums["used"]) - full)) / used if used else 1.0)
-        self.share, self.version, self.gain = share, self.version + 1, np.inf
-        self.sums = yield Raise(before, self.at)
-        self._note()
+
+def present(site: Site, at: At) -> Steps:
+    """The smoothed problem of one partition at these weights: as it is remembered, moved, or made again."""
+    memory, plan = site.memory, site.plan
+    steps: Steps | None = memory.newton
+    if steps is not None and steps.version == at.version:
+        return steps
+    if steps is not None and steps.smooth.sigma == at.sigma:
+        smooth = steps.smooth
+        smooth.w = at.w
+        smooth.rows.signed_scores(smooth.y, at.w, smooth.constant * float(at.w[-1]), smooth.z)
+        smooth.respond()
+        return remembered(site, smooth, at.version)
+    if at.version > 0 and memory.centre is None:
+        site.carried["lost"] = 1
+    kind = equations.Iterated if plan.is_wide else equations.Factored
+    part = smoothed_hinge.Part(site.piece.rows, site.y, site.piece.cost)
+    smooth = Smoothed.over(plan.loss, plan.bias, part, at.w, at.sigma, _centre(site, at.centre), kind)
+    return remembered(site, smooth, at.version)
+
+
+def _centre(site: Site, unknown: float) -> Floats:
+    """θ⁰: that of the last round, or what coordinate descent has left, or a number for all samples."""
+    memory, cost = site.memory, site.piece.cost
+    if memory.centre is not None:
+        return memory.centre
+    if memory.sweeps is None:
+        return np.full(len(cost), unknown)
+    alpha: Floats = memory.sweeps.alpha
+    return np.clip(np.divide(alpha, cost, out=np.zeros(len(cost)), where=cost > 0), 0.0, 1.0)
+
+
+def remembered(site: Site, smooth: Smoothed, version: int) -> Steps:
+    """Keep the centre; and all of it where the data stay in memory anyway."""
+    steps = Steps(smooth, version)
+    site.memory.centre, site.memory.newton = smooth.centre, steps if site.plan.is_kept else None
+    return steps
+
+
+def respond(site: Site, at: At, growth: float | None = None) -> Sums:
+    """Be at these weights, enter the next proximal round if `growth` is given, and add up."""
+    steps = present(site, at)
+    if growth is not None:
+        steps.smooth.next_round(growth)
+        steps = remembered(site, steps.smooth, at.version + 1)
+    return steps.sums()
+
+
+def aim(site: Site, at: At, direction: Floats) -> Sums:
+    """Look along a direction from w (how fast the losses fall at some steps t), then take the full step and add up there."""
+    steps = present(site, at)
+    smooth = steps.smooth
+    dz = smooth.rows.signed_scores(smooth.y, direction, smooth.constant * float(direction[-1]))
+    falls = np.array([smooth.fall(dz, t) for t in TUNING.looks])
+    smooth.w = at.w + direction
+    smooth.z += dz
+    smooth.respond()
+    return remembered(site, smooth, at.version + 1).sums() | {"falls": falls}
+
+
+def curve(site: Site, at: At, v: Floats) -> Sums:
+    """A product with Newton's matrix, without Λ."""
+    steps = present(site, at)
+    if steps.product is None:
+        steps.sums()
+    return {"product": steps.product(v)}
+
+
+def alpha(site: Site, at: At) -> Floats:
+    """The dual variables cθ."""
+    steps = present(site, at)
+    return np.asarray(steps.smooth.cost * np.clip(steps.smooth.theta, 0.0, steps.smooth.top))
+
+
+class OverBlocks(smoothed_hinge.SmoothedSums):
+    """The smoothed problem of all blocks: its weights, and the sums that belong to them."""
+
+    def __init__(self, course: Course, w: Floats, level: float) -> None:
+        plan = course.task.plan
+        self.course, self.w, self.version, self.gain, self.centre = course, w, 0, np.inf, 0.5 * level
+        is_hinge = isinstance(plan.loss, Hinge)
+        self.top, self.sigma = (1.0, NEXT_SIGMA * level) if is_hinge else (np.inf, smoothed_hinge.SMOOTH_SIGMA)
+        self.ridge = smoothed_hinge.ridge_of(plan.bias, plan.n_features)
+        self.constant = smoothed_hinge.constant_of(plan.bias)
+        self._learn(course.ask(respond, self.at))
+        course.method = self
 
     @property
     def at(self) -> At:
         """Where the blocks are to be."""
-        return At(self.w, self.sigma, self.version, self.share)
+        return At(self.w, self.sigma, self.centre, self.version)
 
     @property
     def gradient(self) -> Floats:
         """Λw̃ − Σ c_j θ_j y_j x̃_j."""
         return np.asarray(self.ridge * self.w - self.sums["made"])
 
-    @property
-    def primal(self) -> float:
-        """P(w, b)."""
-        return 0.5 * float((self.ridge * self.w) @ self.w) + float(self.sums["loss"])
+    def respond(self) -> None:
+        """The sums are those of the present weights already, unless bent samples keep their linear model."""
+        if self.has_model:
+            self._move(self.w)
 
-    @property
-    def apart(self) -> float:
-        """What keeps θ from being a dual point of w."""
-        g = self.gradient
-        return 0.5 * float((self.ridge * g) @ g) + (abs(float(g[-1])) if self.task.bias.is_free else 0.0)
+    def next_round(self, growth: float) -> None:
+        """Move the centre to θ and sharpen the corner; the bent samples keep their linear model for the first step."""
+        sums = self.course.ask(respond, self.at, growth)
+        self.sigma, self.version = self.sigma * growth, self.version + 1
+        self._learn(sums, has_model=True)
 
-    @property
-    def gap(self) -> float:
-        """The relative gap of w and θ, as the sums have it."""
-        return (float(self.sums["residual"]) + self.apart) / max(self.primal, np.finfo(float).tiny)
-
-    def step(self) -> Course[bool]:
-        """A step along Newton's direction; False where there is none that leads down."""
-        direction = yield from self._direction()
+    def newton_step(self, is_over: Callable[[], bool]) -> bool:
+        """Move w to the best point along Newton's direction; False where there is none."""
+        direction, w = self._direction(is_over), self.w
         if direction is None:
             return False
-        before, sums = self.w, (yield Aim(self.at, direction, STEPS))
-        slopes = self._slopes(direction, sums["falls"])
-        self.version += 1
-        self.w, self.sums, self.gain = before + direction, sums, -0.5 * slopes[0]
+        sums = self.course.ask(aim, self.at, direction)
+        steps = np.array(TUNING.looks)
+        flat, bend = float((self.ridge * w) @ direction), float((self.ridge * direction) @ direction)
+        slopes = flat + steps * bend - sums["falls"]
+        self.w, self.version, self.gain = w + direction, self.version + 1, -0.5 * slopes[0]
+        self._learn(sums)
         if not slopes[0] < 0.0:
-            yield from self._move(before)
+            self._move(w)
             return False
-        self._note()
-        if slopes[1] > -ENOUGH * slopes[0]:
-            return (yield from self._search(before, direction, slopes))
+
+        def slope(t: float) -> float:
+            self._move(w + t * direction)
+            return float(self.gradient @ direction)
+
+        if slopes[-1] > -ENOUGH * slopes[0]:
+            at = int(np.argmax(slopes > 0.0))
+            between = slice(at - 1, at + 1)
+            smoothed_hinge.flat_point(slope, steps[between], slopes[between], -ENOUGH * slopes[0])
         return True
 
-    def _direction(self) -> Generator[Curve, Sums, Floats | None]:
-        right = -self.gradient
-        diagonal = held(self.ridge, int(self.sums["bent"]), self.sigma * self.share * self.task.mean_cost)
-        if self.task.n_features <= MOST_FACTORED:
-            return solve_factored(self.sums["gram"], self.sigma, diagonal, right)
-        rounds = conjugate_gradient_rounds(
-            right, diagonal + self.sigma * self.sums["diagonal"], precision=PRECISION, most_rounds=MOST_ROUNDS
-        )
-        try:
-            v = next(rounds)
-            while True:
-                sums = yield Curve(self.at, v)
-                v = rounds.send(diagonal * v + self.sigma * sums["product"])
-        except StopIteration as end:
-            direction: Floats = end.value[0]
-            return direction
+    def _direction(self, is_over: Callable[[], bool]) -> Floats | None:
+        right, sums = -self.gradient, self.sums
+        ridge = equations.held(self.ridge, sums["bent"], self.sigma * self.course.task.mean_cost)
+        if "gram" in sums:
+            return equations.solve_factored(sums["gram"], self.sigma, ridge, right)
+        return conjugate_gradients(
+            lambda v: ridge * v + self.course.ask(curve, self.at, v)["product"],
+            right,
+            ridge + sums["diagonal"],
+            precision=equations.PRECISION,
+            most_rounds=equations.MOST_ROUNDS,
+            is_over=is_over,
+        )[0]
 
-    def _slopes(self, direction: Floats, falls: Floats) -> Floats:
-        """Of the smoothed objective, at each of the `STEPS` along a direction."""
-        flat, bend = float((self.ridge * self.w) @ direction), float((self.ridge * direction) @ direction)
-        return flat + STEPS * bend - falls
-
-    def _search(self, before: Floats, direction: Floats, slopes: Floats) -> Course[bool]:
-        """Go where the slope is small (regula falsi, from the two steps between which it changes its sign).
-
-        False: no step was found that surely leads down, and the weights are what they were.
-        """
-        order = np.argsort(STEPS)
-        end = int(np.argmax(slopes[order] > 0.0))
-        (low, high), (at_low, at_high) = STEPS[order][end - 1 : end + 1], slopes[order][end - 1 : end + 1]
-        steep, was = float(slopes[0]), np.nan
-        for _ in range(MOST_LOOKS):
-            t = float((low * at_high - high * at_low) / (at_high - at_low))
-            yield from self._move(before + t * direction)
-            here = float(self.gradient @ direction)
-            if STEEP * steep <= here <= -ENOUGH * steep:
-                return True
-            # Illinois: an end that stays twice loses half of its weight.
-            if here > 0.0:
-                at_low *= 0.5 if at_high == was else 1.0
-                high, at_high = t, here
-            else:
-                at_high *= 0.5 if at_low == was else 1.0
-                low, at_low = t, here
-            was = here
-        if here > 0.0:  # perhaps too far: the objective is known to fall up to `low`
-            yield from self._move(before + low * direction)
-        return bool(low > 0.0)
-
-    def _move(self, w: Floats) -> Course[None]:
+    def _move(self, w: Floats) -> None:
         self.w, self.version = w, self.version + 1
-        yield from self.respond()
+        self._learn(self.course.ask(respond, self.at))
 
-    def _note(self) -> None:
+    def _learn(self, sums: Sums, has_model: bool = False) -> None:
+        self.sums, self.residual, self.loss, self.has_model = sums, sums["residual"], sums["loss"], has_model
+
+    def candidates(self) -> Candidates:
         """What would be judged now."""
-        bias = self.task.bias
-        net = float(self.sums["made"][-1]) / self.constant if self.constant else 0.0
-        dual = Dual.balanced(bias, float(self.sums["sum"]), net, at=self.at)
-        self.record.gap = self.gap
-        self.record.present = (self.w[:-1], np.array([self.constant * float(self.w[-1])]), dual)
+        b = np.array([self.constant * float(self.w[-1])])
+        return Candidates(self.w[:-1], b, (alpha, self.at), self.sums["sides"])
 
 
-def newton(record: Record, w: Floats, sigma: float, centre: float | str, is_near: bool) -> Course[Status]:
-    """Proximal rounds of Newton steps until the gap is certified, or no longer falls."""
-    record.route.append("ProximalNewton on blocks")
-    steps = NewtonSteps(record, w, sigma if is_near else FIRST_SIGMA)
-    steps.share, *shares = [1.0] if is_near else shares_of(record.task)
-    yield from steps.respond(centre, bend_all=not is_near)
-    caution, best, n_steps, last_progress, inner = 1.0, np.inf, 0, 0, 0
+def newton(course: Course, w: Floats, level: float) -> Status:
+    """Proximal rounds of Newton steps until the gap is certified or no longer falls; `level` is the support vectors' mean θ."""
+    course.route.append("ProximalNewton on blocks")
+    smooth, caution, inner = OverBlocks(course, w, level), 1.0, 0
     while True:
-        if shares and (steps.gain <= ROUGH * steps.primal or inner > LONGEST):
-            yield from steps.raise_cost(shares.pop(0))
-            best, last_progress, inner = np.inf, n_steps, 0
-        if not shares and caution * steps.gap <= record.task.tol and (n_steps or is_near):
-            if (yield from record.judge()):
+        if caution * smooth.gap <= course.task.tol:
+            if course.judge():
                 return Status.SOLVED
-            caution = min(2.0 * caution, 1e6)
-        if steps.gap < 0.9 * best:
-            best, last_progress = steps.gap, n_steps
-        if not shares and n_steps - last_progress > PATIENCE:
-            yield from record.judge()
-            return ending(record)
-        if steps.is_hinge and inner and (steps.apart <= INNER * float(steps.sums["residual"]) or inner >= LONGEST):
-            yield from steps.respond(growth=GROWTH if inner < LONG else SLOW_GROWTH)
-            inner = 0
-        if not (yield from steps.step()):
-            steps.version += 1
-            yield from steps.respond()
-            if not (yield from steps.step()):
-                inner = LONGEST
-        n_steps += 1
-        inner += 1
-
-
-def shares_of(task: Task) -> list[float]:
-    """The shares of the cost that count, one after the other."""
-    return cost_shares(task.mean_cost * (task.mean_square + task.bias.scale**2))
-
-
-def near(level: float) -> float:
-    """σ where a solution is near whose support vectors have this mean θ."""
-    return NEXT_SIGMA * level
+            caution *= 2.0
+        if course.is_stalled(smooth.gap):
+            return course.ending()
+        inner = advance(smooth, inner, lambda: False)

@@ -1,21 +1,23 @@
 """One partition: where its samples come from, what is checked of them, and what is known of it without them."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
+import dask
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
+from maxmargin.core import products
 from maxmargin.errors import InvalidInputError, MaxMarginError
 from maxmargin.estimators.training_data import check_magnitude
+from maxmargin.io import read_data
 from maxmargin.typing import Floats, Matrix
 
-MOST_CLASSES = 10_000
-"""More different labels in one partition are taken for numbers to be predicted."""
+FLOATS = (np.float64, np.float32)
+"""What data may be; anything else becomes the first."""
 
 
 class Samples(NamedTuple):
@@ -27,101 +29,32 @@ class Samples(NamedTuple):
     names: tuple[str, ...] | None = None
 
 
-class Source(ABC):
-    """Where a partition comes from; it can be asked again and again, on any worker."""
-
-    @abstractmethod
-    def load(self) -> Samples:
-        """Read or compute the samples."""
+Source = Callable[[], Samples]
+"""Where a partition comes from: it can be called again and again, on any worker. `partial(Samples, X, y)` holds it already."""
 
 
-@dataclass(frozen=True)
-class Held(Source):
-    """A partition that is in memory already."""
-
-    samples: Samples
-
-    def load(self) -> Samples:
-        """As it is."""
-        return self.samples
+def from_file(path: str, target: str | int | None = None, weights: Any = None) -> Samples:
+    """Read a data file; svmlight files count their features from 1 on."""
+    data = read_data(path, target=target, zero_based=False)
+    if data.y is None:
+        raise InvalidInputError(f"{path}: there are no labels in it. Name their column as y.")
+    return Samples(data.X, data.y, weights, data.feature_names)
 
 
-@dataclass(frozen=True)
-class File(Source):
-    """A data file, read where it is needed; svmlight files count their features from 1 on."""
-
-    path: str
-    target: str | int | None = None
-    weights: Any = None
-
-    def load(self) -> Samples:
-        """Read it."""
-        from maxmargin.io import read_data
-
-        data = read_data(self.path, target=self.target, zero_based=False)
-        if data.y is None:
-            raise InvalidInputError(f"{self.path}: there are no labels in it. Name their column as y.")
-        return Samples(data.X, data.y, self.weights, data.feature_names)
-
-    def features(self, d: int) -> Any:
-        """The samples alone, with d features."""
-        from maxmargin.io import read_data
-
-        return read_data(self.path, target=self.target, n_features=d, zero_based=False).X
-
-
-@dataclass(frozen=True)
-class Graph(Source):
-    """The part of a Dask graph that makes a partition; computed in the thread that asks."""
-
-    graph: Mapping[Hashable, Any]
-    keys: tuple[Any, ...]  # of X, y and perhaps of the weights
-
-    def load(self) -> Samples:
-        """Compute it."""
-        import dask
-
-        return Samples(*dask.get(self.graph, list(self.keys)))
-
-
-class Survey(NamedTuple):
-    """What the driver learns of a partition."""
-
-    n: int
-    n_features: int
-    n_bytes: int
-    n_values: int
-    is_sparse: bool
-    labels: Any  # the different ones
-    counts: Floats  # how many samples of each, and how much they weigh
-    totals: Floats
-    squares: float  # Σ weight·‖x‖² over the samples that weigh something
-    n_present: int
-    names: tuple[str, ...] | None
-
-
-def size_of(X: Any, *others: Any) -> int:
-    """About the bytes of a partition, as it would be kept."""
-    if sp.issparse(X):
-        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes)
-    return 8 * int(np.prod(X.shape))
+def from_graph(graph: Mapping[Hashable, Any], keys: Sequence[Any]) -> Samples:
+    """Compute X, y and perhaps the weights by a part of a Dask graph, in this thread."""
+    return Samples(*dask.get(graph, list(keys)))
 
 
 def checked(source: Source, number: int) -> Samples:
     """Load a partition and check it; errors say which one it is."""
-    name = f"Partition {number}" + (f" ({source.path})" if isinstance(source, File) else "")
+    is_file = isinstance(source, partial) and source.func is from_file
+    name = f"Partition {number}" + (f" ({source.args[0]})" if is_file else "")  # type: ignore[attr-defined]
     try:
-        X, y, weights, names = source.load()
-        names = tuple(map(str, X.columns)) if hasattr(X, "columns") else names
-        X = check_array(
-            X,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            accept_large_sparse=True,
-            ensure_min_samples=0,
-        )
+        X, y, weights, names = source()
+        X = check_array(X, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True, ensure_min_samples=0)
         check_magnitude(X)
-        y = np.asarray(y).ravel() if not hasattr(y, "to_numpy") else y.to_numpy().ravel()
+        y = np.asarray(y).ravel()
         if len(y) != X.shape[0]:
             raise InvalidInputError(f"X has {X.shape[0]} samples but y has {len(y)} labels.")
         if len(y):
@@ -139,32 +72,6 @@ def checked(source: Source, number: int) -> Samples:
     return Samples(X, y, weights, names)
 
 
-def survey(samples: Samples, number: int) -> Survey:
-    """Count, weigh and measure a partition."""
-    X, y, weights, names = samples
-    labels, at = np.unique(y, return_inverse=True)
-    if len(labels) > MOST_CLASSES:
-        raise InvalidInputError(
-            f"Partition {number} has {len(labels)} different labels; a classifier wants classes, not numbers to predict."
-        )
-    is_sparse = sp.issparse(X)
-    arrays = (X.data, X.indices, X.indptr) if is_sparse else (X,)
-    present = weights > 0
-    return Survey(
-        n=X.shape[0],
-        n_features=X.shape[1],
-        n_bytes=sum(array.nbytes for array in arrays) + y.nbytes + weights.nbytes,
-        n_values=arrays[0].size,
-        is_sparse=is_sparse,
-        labels=labels,
-        counts=np.bincount(at.ravel(), minlength=len(labels)).astype(np.float64),
-        totals=np.bincount(at.ravel(), weights=weights, minlength=len(labels)).astype(np.float64),
-        squares=float(_squares(X)[present].sum()),
-        n_present=int(present.sum()),
-        names=names,
-    )
-
-
 def widened(X: Matrix, d: int) -> Matrix:
     """A sparse matrix with d columns: svmlight files show only the columns that they use."""
     if sp.issparse(X) and X.shape[1] < d:
@@ -172,7 +79,62 @@ def widened(X: Matrix, d: int) -> Matrix:
     return X
 
 
-def _squares(X: Matrix) -> Floats:
-    from maxmargin.core import products
+class Survey(NamedTuple):
+    """What the driver learns of a partition, or of all of them."""
 
-    return products.squares(X)
+    n: int
+    n_features: int
+    n_values: int  # stored
+    is_sparse: bool
+    classes: Any  # the different labels
+    totals: Floats  # the weight of each
+    squares: float  # Σ‖x‖² over the samples that weigh something
+    n_present: int
+    names: tuple[str, ...] | None
+
+
+def survey(samples: Samples) -> Survey:
+    """Count, weigh and measure a partition."""
+    X, y, weights, names = samples
+    (n, d), (classes, at) = X.shape, np.unique(y, return_inverse=True)
+    totals = np.bincount(at.ravel(), weights=weights, minlength=len(classes)).astype(np.float64)
+    squares = float(products.squares(X)[weights > 0].sum())
+    n_values, n_present = X.data.size if sp.issparse(X) else X.size, int((weights > 0).sum())
+    return Survey(n, d, n_values, sp.issparse(X), classes, totals, squares, n_present, names)
+
+
+def surveyed(surveys: Sequence[Survey]) -> Survey:
+    """Put the surveys together, and refuse what does not fit together."""
+    filled = [one for one in surveys if one.n]
+    if not filled:
+        raise InvalidInputError("Found array with 0 samples: all partitions are empty, a minimum of 1 is required.")
+    widths = {one.n_features for one in filled if not one.is_sparse}
+    d = max(one.n_features for one in filled)
+    if len(widths) > 1 or (widths and widths != {d}):
+        numbers = sorted({one.n_features for one in surveys})
+        raise InvalidInputError(f"The partitions have different numbers of features: {numbers}.")
+    names = {one.names for one in surveys if one.names is not None}
+    if len(names) > 1:
+        first, second = sorted(names)[:2]
+        raise InvalidInputError(f"The partitions have different columns: {first[:5]} and {second[:5]}, for instance.")
+    if len({np.asarray(one.classes).dtype.kind in "OSU" for one in filled}) > 1:
+        raise InvalidInputError("Some partitions have texts as labels, others numbers. Make them alike.")
+    classes = np.unique(np.concatenate([one.classes for one in filled]))
+    if len(classes) < 2:
+        raise InvalidInputError(
+            f"A classifier needs samples of at least two classes, got 1 class: {classes.tolist()[0]!r}."
+        )
+    totals = np.zeros(len(classes))
+    for one in filled:
+        totals[np.searchsorted(classes, one.classes)] += one.totals
+    if not totals.any():
+        raise InvalidInputError("Sample weights must contain at least one non-zero number.")
+    if (totals <= 0).any():
+        name = classes.tolist()[int(np.argmin(totals))]
+        raise InvalidInputError(
+            f"No sample of class {name!r} has a positive sample_weight; remove the class or weigh it."
+        )
+    n, _, n_values, _, _, _, squares, n_present, _ = zip(*filled, strict=True)
+    return Survey(
+        sum(n), d, sum(n_values), not widths, classes, totals, sum(squares), sum(n_present), next(iter(names), None)
+    )

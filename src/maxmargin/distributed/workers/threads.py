@@ -1,78 +1,67 @@
-"""Who does the work: the threads of this process, or (see `cluster`) the workers of a Dask cluster."""
+"""Who does the work: the threads of this process, or (see `dask_cluster`) the workers of a Dask cluster."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import fields, is_dataclass
+from itertools import accumulate
 from typing import Any
 
-from maxmargin.distributed.partition import Source, Survey
-from maxmargin.distributed.workers.block import Block, Part, Plan, stacked
-from maxmargin.distributed.workers.messages import Commands, Sums, n_bytes
+from maxmargin.distributed.partition import Samples, Survey
+from maxmargin.distributed.workers.block import Block, Command, Plan, Sums, added, joined
 
 
 class Crew(ABC):
     """The blocks of one fit, wherever they are. Counts the bytes that it sends and receives."""
 
-    def __init__(self) -> None:
+    def __init__(self, groups: list[list[Any]], keep: bool) -> None:
+        self.groups, self.keep, self.n_blocks = groups, keep, len(groups)
+        self.first = [0, *accumulate(map(len, groups))]  # the number of each group's first partition
+        self.plan: Plan | None = None
         self.n_bytes = 0
         self.n_moved = 0  # blocks that had to be set up again on another worker
-
-    @property
-    @abstractmethod
-    def n_blocks(self) -> int:
-        """How many blocks there are."""
 
     @abstractmethod
     def survey(self) -> list[Survey]:
         """What is known of each partition, in their order."""
-
-    @abstractmethod
-    def prepare(self, plan: Plan) -> None:
-        """Tell all blocks."""
 
     @abstractmethod
     def call(self, method: str, *arguments: Any) -> list[Any]:
         """What a method of each block gives, in the order of the blocks."""
 
-    def ask(self, commands: Commands) -> dict[int, Sums]:
-        """One round."""
-        answers = self.call("answer", commands)
-        self.n_bytes += self.n_blocks * n_bytes(commands) + sum(n_bytes(answer) for answer in answers)
-        return {k: Sums.merged([answer[k] for answer in answers]) for k in commands}
-
-    def part(self, share: float, seed: int, d: int) -> Part:
-        """A random part of the samples."""
-        parts = self.call("part", share, seed)
-        return stacked([part for part in parts if len(part.labels)], d)
-
     @abstractmethod
     def close(self) -> None:
         """Let go of everything."""
+
+    def prepare(self, plan: Plan) -> None:
+        """Tell all blocks, and those that are set up later too."""
+        self.plan = plan
+        self.call("prepare", plan)
+
+    def ask(self, commands: dict[int, Command]) -> dict[int, Sums]:
+        """One round."""
+        answers = self.call("answer", commands)
+        self.n_bytes += self.n_blocks * n_bytes(commands) + n_bytes(answers)
+        return {k: added(answer[k] for answer in answers) for k in commands}
+
+    def part(self, share: float) -> Samples:
+        """A random part of the samples."""
+        part = joined(self.call("part", share))
+        self.n_bytes += n_bytes(part)
+        return part
 
 
 class Threads(Crew):
     """The threads of this process, one a block."""
 
-    def __init__(self, groups: Sequence[Sequence[Source]], keep: bool, n_threads: int) -> None:
-        super().__init__()
-        self._blocks, first = [], 0
-        for sources in groups:
-            self._blocks.append(Block(sources, first, keep))
-            first += len(sources)
-        self._pool = ThreadPoolExecutor(min(n_threads, len(self._blocks)), thread_name_prefix="maxmargin-block")
-
-    @property
-    def n_blocks(self) -> int:
-        """How many blocks there are."""
-        return len(self._blocks)
+    def __init__(self, groups: list[list[Any]], keep: bool, n_threads: int) -> None:
+        super().__init__(groups, keep)
+        self._blocks = [Block(group, first, keep) for group, first in zip(groups, self.first, strict=False)]
+        self._pool = ThreadPoolExecutor(min(n_threads, self.n_blocks), thread_name_prefix="maxmargin-block")
 
     def survey(self) -> list[Survey]:
         """What is known of each partition, in their order."""
         return [one for found in self.call("survey") for one in found]
-
-    def prepare(self, plan: Plan) -> None:
-        """Tell all blocks."""
-        self.call("prepare", plan)
 
     def call(self, method: str, *arguments: Any) -> list[Any]:
         """What a method of each block gives, in the order of the blocks."""
@@ -85,3 +74,22 @@ class Threads(Crew):
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def n_bytes(thing: Any) -> int:
+    """The bytes of all arrays in a command or an answer: what travels, but for headers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> n_bytes({"v": np.zeros(10), "n": 3})
+    88
+    """
+    if hasattr(thing, "nbytes"):
+        return int(thing.nbytes)
+    if hasattr(thing, "indptr"):  # CSR
+        return int(thing.data.nbytes + thing.indices.nbytes)
+    if is_dataclass(thing):
+        thing = [getattr(thing, f.name) for f in fields(thing)]
+    parts = thing.values() if isinstance(thing, dict) else thing
+    return sum(map(n_bytes, parts)) if isinstance(parts, Iterable) and not isinstance(parts, str) else 8

@@ -1,6 +1,6 @@
 """Conjugate gradients, as far as they pay."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -23,35 +23,6 @@ def conjugate_gradients(
     It ends when the residual is `precision` times what it was, after `most_rounds`, or with a round that gains less than `enough`
     times the best one. A direction in which A is flat, as duplicates make it, ends it too, and so does `is_over`.
     """
-    rounds = conjugate_gradient_rounds(
-        right,
-        diagonal,
-        precision=precision,
-        most_rounds=most_rounds,
-        enough=enough,
-        is_over=is_over,
-        precondition=precondition,
-    )
-    try:
-        p = next(rounds)
-        while True:
-            p = rounds.send(times(p))
-    except StopIteration as end:
-        x, n_rounds = end.value
-        return x, n_rounds
-
-
-def conjugate_gradient_rounds(
-    right: Floats,
-    diagonal: Floats,
-    *,
-    precision: float,
-    most_rounds: int,
-    enough: float = 0.0,
-    is_over: Callable[[], bool] = lambda: False,
-    precondition: Callable[[Floats], Floats] | None = None,
-) -> Generator[Floats, Floats, tuple[Floats, int]]:
-    """The same where products are somebody else's work: yields p, is sent Ap, returns (x, rounds)."""
     if precondition is None:
 
         def precondition(r: Floats) -> Floats:
@@ -63,7 +34,7 @@ def conjugate_gradient_rounds(
     largest, rounds, goal = 0.0, 0, precision**2 * rz
     while rounds < most_rounds and rz > goal and not (rounds and is_over()):
         rounds += 1
-        Ap = yield p
+        Ap = times(p)
         curvature = float(p @ Ap)
         if not curvature > 1e-12 * float(p @ (diagonal * p)):
             break

@@ -11,6 +11,7 @@ classes and their like are what sweeps crawl along: each moves the pair by 1/‖
 sweeps are still to come is reported, so that another solver can go on where that is many.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -67,7 +68,7 @@ FULL_EVERY = 40
 
 
 @dataclass
-class _Active:
+class Active:
     """The samples in visiting order; the first `count` are not shrunk."""
 
     samples: Indices
@@ -77,13 +78,15 @@ class _Active:
     visits: Indices
     thresholds: Floats
     report: Floats
+    chunk: int
 
     @classmethod
-    def of(cls, samples: Indices, seed: int) -> "_Active":
+    def of(cls, samples: Indices, seed: int, chunk: int) -> "Active":
         """All samples."""
         n = len(samples)
         state = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
-        new = cls(samples, state, n, np.empty(n, np.int64), np.empty(n, np.int64), np.empty(2), np.zeros(len(FIELDS)))
+        order, visits = np.empty(n, np.int64), np.empty(n, np.int64)
+        new = cls(samples, state, n, order, visits, np.empty(2), np.zeros(len(FIELDS)), chunk)
         new.unshrink()
         return new
 
@@ -116,8 +119,7 @@ class _State:
     alpha: Floats
     w: Floats
     s: float
-    active: _Active
-    chunk: int
+    active: Active
     face: Face
     b0: float = 0.0
     dual: float = 0.0
@@ -179,8 +181,7 @@ class DualCD(Solver):
         on = problem.present
         s = problem.bias.scale
         if problem.bias.is_free:
-            # At least so large that one sweep can move b₀ by a margin, however small the costs are.
-            s = max(MULTIPLIER * float(np.sqrt(square[on].mean())), float(problem.cost.sum()) ** -0.5)
+            s = constant_feature(float(square[on].mean()), float(problem.cost.sum()))
         delta, upper = problem.loss.dual_diagonal(problem.cost), problem.loss.upper(problem.cost)
         square += s * s + delta
         alpha = np.zeros(problem.n)
@@ -202,8 +203,7 @@ class DualCD(Solver):
             alpha,
             w,
             s,
-            _Active.of(on, self.seed),
-            min(max(1, CHUNK_VALUES * len(on) // max(rows.n_values, 1)), CHUNK_ROWS),
+            Active.of(on, self.seed, chunk_of(rows, len(on))),
             Face(rows, problem.y, target, upper, delta, square, s),
             b0,
         )
@@ -265,31 +265,42 @@ class DualCD(Solver):
         return refine(state.problem, candidate) if state.rows.n_values <= SMALL else candidate
 
 
+def constant_feature(mean_square: float, total_cost: float) -> float:
+    """That of a free bias: at least so large that one sweep can move b₀ by a margin, however small the costs are."""
+    return float(max(MULTIPLIER * math.sqrt(mean_square), total_cost**-0.5))
+
+
+def chunk_of(rows: Rows, n: int) -> int:
+    """Neighbouring samples that are visited together, of n that count."""
+    return min(max(1, CHUNK_VALUES * n // max(rows.n_values, 1)), CHUNK_ROWS)
+
+
 def _sweep(state: _State) -> None:
+    box = state.target, state.upper, state.delta, state.square
+    sweep(state.rows, state.problem.y, box, state.alpha, state.w, (state.s, state.b0, 1.0), state.active)
+    state.dual += float(state.active.report[GAIN])
+
+
+def sweep(
+    rows: Rows,
+    y: Floats,
+    box: tuple[Floats, Floats, Floats, Floats],
+    alpha: Floats,
+    w: Floats,
+    numbers: tuple[float, float, float],
+    active: Active,
+) -> None:
+    """Visit the active samples once: changes α and w, and fills the report.
+
+    `box` has the targets, the upper bounds, the diagonal of the loss, and with it the squared lengths; `numbers` are the
+    constant feature, the offset b₀, and how often a move counts in w (see the loop).
+    """
     from maxmargin._loops.linear.dual_cd import sweep_csr, sweep_dense
 
-    active = state.active
-    (sweep_csr if state.rows.is_sparse else sweep_dense)(
-        *state.rows.arrays,
-        state.problem.y,
-        state.target,
-        state.upper,
-        state.delta,
-        state.square,
-        state.alpha,
-        state.w,
-        state.s,
-        state.b0,
-        1.0,
-        active.order,
-        active.count,
-        active.thresholds,
-        state.chunk,
-        active.seed,
-        active.visits,
-        active.report,
-    )
-    state.dual += float(active.report[GAIN])
+    (sweep_csr if rows.is_sparse else sweep_dense)(
+        *rows.arrays, y, *box, alpha, w, *numbers, active.order, active.count, active.thresholds, active.chunk,
+        active.seed, active.visits, active.report,
+    )  # fmt: skip
 
 
 def _sweeps_to_come(state: _State, tol: float, pace: int) -> float:

@@ -86,19 +86,24 @@ class Iterated(Equations):
 
     def solve(self, right: Floats, sigma: float, bent: Any, is_over: Callable[[], bool]) -> Floats | None:
         """Some way towards v."""
+        product, squares = self.products(sigma, bent)
+        ridge = self.diagonal(sigma, int(np.count_nonzero(bent)))
+        return conjugate_gradients(
+            lambda v: ridge * v + product(v),
+            right,
+            ridge + squares,
+            precision=PRECISION,
+            most_rounds=MOST_ROUNDS,
+            is_over=is_over,
+        )[0]
+
+    def products(self, sigma: float, bent: Any) -> tuple[Callable[[Floats], Floats], Floats]:
+        """(Products with σ Σ_bent c_j x̃_j x̃_jᵀ, its diagonal); each product overwrites the one before."""
         samples, rows = self.rows.gathered(np.flatnonzero(bent))
         weights = sigma * np.where(bent[samples], self.cost[samples], 0.0)
-        A = Signed(rows, np.ones(len(samples)), self.constant)
-        ridge = self.diagonal(sigma, int(np.count_nonzero(bent)))
-        diagonal = ridge.copy()
-        rows.add_column_squares(weights, self.constant, diagonal)
-
-        def times(v: Floats) -> Floats:
-            return ridge * v + A.combine(weights * A.scores(v))
-
-        return conjugate_gradients(
-            times, right, diagonal, precision=PRECISION, most_rounds=MOST_ROUNDS, is_over=is_over
-        )[0]
+        A, squares = Signed(rows, np.ones(len(samples)), self.constant), np.zeros_like(self.ridge)
+        rows.add_column_squares(weights, self.constant, squares)
+        return lambda v: A.combine(weights * A.scores(v)), squares
 
 
 def held(ridge: Floats, n_bent: int, stiffness: float) -> Floats:

@@ -35,7 +35,7 @@ from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
-from maxmargin.solvers.linear.smoothed_hinge import Part, Smoothed
+from maxmargin.solvers.linear.smoothed_hinge import Part, Smoothed, SmoothedSums
 from maxmargin.solvers.refine import SMALL, refine
 from maxmargin.solvers.stall import FINEST, rounds_to_come
 from maxmargin.typing import Floats
@@ -147,7 +147,7 @@ class ProximalNewton(Solver):
             alpha = warm.beta * problem.y
             theta = np.clip(np.divide(alpha, problem.cost, out=np.zeros(n), where=problem.cost > 0), 0.0, 1.0)
             whole = Part(rows, problem.y, problem.cost, problem.target, problem.total)
-            smooth = Smoothed.over(problem.loss, problem.bias, whole, w, NEXT_SIGMA * _level(theta), theta)
+            smooth = Smoothed.over(problem.loss, problem.bias, whole, w, NEXT_SIGMA * level_of(theta), theta)
             return _State(problem, rows, [], _Stage(None, 1.0), smooth)
         if problem.bias.is_free:
             w[d] = best_bias(problem, np.zeros(n), np.zeros(n)).middle
@@ -199,23 +199,14 @@ class ProximalNewton(Solver):
         if state.stages and (smooth.gain <= ROUGH * smooth.primal or state.inner > LONGEST):
             self._enter_next(state)
             return
-        is_hinge = smooth.top == 1.0
-        if is_hinge and state.inner and (smooth.apart <= INNER * smooth.residual or state.inner >= LONGEST):
-            smooth.next_round(GROWTH if state.inner < LONG else SLOW_GROWTH)
-            state.inner = 0
-        if not smooth.newton_step(is_over):  # not downhill by the linear model that was kept, or nothing left to gain
-            smooth.respond()
-            if not smooth.newton_step(is_over):
-                state.inner = LONGEST
-        smooth.respond()
-        state.inner += 1
+        state.inner = advance(smooth, state.inner, is_over)
 
     def _enter_next(self, state: _State) -> None:
         """Take the weights, and what can be known of θ, to the next stage."""
         before, stage, w = state.stage, state.stages.pop(0), state.smooth.w
         theta = np.clip(state.smooth.theta, 0.0, state.smooth.top)
         theta = np.where(theta >= 1.0, 1.0, theta * (before.share / stage.share))  # what was at its bound stays there
-        level = _level(theta)
+        level = level_of(theta)
         part = self._part(state.problem, state.rows, stage)
         is_same = before.n_samples == stage.n_samples
         centre = theta if is_same else np.full(len(part.y), 0.5 * level)
@@ -235,6 +226,20 @@ class ProximalNewton(Solver):
         return refine(problem, candidate) if state.rows.n_values <= SMALL else candidate
 
 
+def advance(smooth: SmoothedSums, inner: int, is_over: Callable[[], bool]) -> int:
+    """A Newton step, in the next proximal round where this one has had enough; returns the steps of the round so far."""
+    is_hinge = smooth.top == 1.0
+    if is_hinge and inner and (smooth.apart <= INNER * smooth.residual or inner >= LONGEST):
+        smooth.next_round(GROWTH if inner < LONG else SLOW_GROWTH)
+        inner = 0
+    if not smooth.newton_step(is_over):  # not downhill by the linear model that was kept, or nothing left to gain
+        smooth.respond()
+        if not smooth.newton_step(is_over):
+            inner = LONGEST
+    smooth.respond()
+    return inner + 1
+
+
 def _keep_the_best(state: _State) -> None:
     gap = state.smooth.gap
     if gap < state.best_gap:
@@ -248,13 +253,17 @@ def _plan(problem: Problem, rows: Rows) -> list[_Stage]:
     typical = float(problem.cost[on].mean()) * (float(problem.squares[on].mean()) + problem.bias.scale**2)
     shares = cost_shares(typical) if problem.total == 0.0 else [1.0]  # with less cost β may not sum up to the total
     sizes: list[int | None] = []
-    size = min(max(len(on) // FIRST_PART, FEWEST_SAMPLES), MOST_SAMPLES)
-    size = max(size, PER_FEATURE * rows.shape[1])
+    size = first_size(len(on), rows.shape[1])
     while 4 * size <= len(on):
         sizes.append(size)
         size *= NEXT_PART
     sizes.append(None)
     return [_Stage(sizes[0], share) for share in shares] + [_Stage(size, 1.0) for size in sizes[1:]]
+
+
+def first_size(n: int, d: int) -> int:
+    """Samples in the part to begin with, of n with d features."""
+    return max(min(max(n // FIRST_PART, FEWEST_SAMPLES), MOST_SAMPLES), PER_FEATURE * d)
 
 
 def cost_shares(typical: float) -> list[float]:
@@ -271,7 +280,7 @@ def cost_shares(typical: float) -> list[float]:
     return shares
 
 
-def _level(theta: Floats) -> float:
+def level_of(theta: Floats) -> float:
     """The mean θ of the support vectors."""
     used = theta[theta > 0]
     return float(np.minimum(used, 1.0).mean()) if len(used) else 1.0

@@ -5,7 +5,8 @@ In its notation,
     min_w̃ ½w̃ᵀΛw̃ + τb + Σ c_j ℓ_σ(z_j),    θ_j = −ℓ_σ'(z_j) = clip(θ⁰_j + σ(r_j − z_j), 0, 1),    z_j = y_j F_j
 """
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -35,8 +36,56 @@ class Part(NamedTuple):
     total: float = 0.0
 
 
+class SmoothedSums(ABC):
+    """What Newton's method reads of a smoothed problem: the weights, and sums over samples, wherever these are."""
+
+    top: float  # the upper bound of θ
+    ridge: Floats  # Λ
+    total: float = 0.0  # τ
+    sigma: float
+    w: Floats
+    residual: float  # Σ of the samples' shares of the gap
+    loss: float
+    gain: float  # what the last step promised, at half its slope
+
+    @property
+    @abstractmethod
+    def gradient(self) -> Floats:
+        """Λw̃ − Σ c_j θ_j y_j x̃_j, and τ behind it."""
+
+    @abstractmethod
+    def respond(self) -> None:
+        """Set θ for the present weights, and bring the sums up to date."""
+
+    @abstractmethod
+    def next_round(self, growth: float) -> None:
+        """Move the centre to θ and sharpen the corner; the bent samples keep their linear model for the first step."""
+
+    @abstractmethod
+    def newton_step(self, is_over: Callable[[], bool]) -> bool:
+        """Move w to the best point along Newton's direction; False where there is none."""
+
+    @property
+    def primal(self) -> float:
+        """P(w, b)."""
+        return 0.5 * float((self.ridge * self.w) @ self.w) + self.loss + self.total * float(self.w[-1])
+
+    @property
+    def apart(self) -> float:
+        """What keeps θ from being a dual point of w: ½‖w − w(cθ)‖², and the imbalance Σβ − τ where the bias is free."""
+        g = self.gradient
+        imbalance = abs(float(g[-1])) if self.ridge[-1] == 0.0 else 0.0
+        return 0.5 * float((self.ridge * g) @ g) + imbalance
+
+    @property
+    def gap(self) -> float:
+        """The relative gap of w and θ."""
+        gap, primal = self.residual + self.apart, self.primal
+        return gap / max(abs(primal), abs(primal - gap), np.finfo(float).tiny)
+
+
 @dataclass
-class Smoothed:
+class Smoothed(SmoothedSums):
     """The smoothed problem over some rows, at the present weights; sums are kept for each half of the rows."""
 
     rows: Rows
@@ -160,24 +209,6 @@ class Smoothed:
         gradient[-1] += self.total
         return np.asarray(gradient)
 
-    @property
-    def primal(self) -> float:
-        """P(w, b)."""
-        return 0.5 * float((self.ridge * self.w) @ self.w) + self.loss + self.total * float(self.w[-1])
-
-    @property
-    def apart(self) -> float:
-        """What keeps θ from being a dual point of w: ½‖w − w(cθ)‖², and the imbalance Σβ − τ where the bias is free."""
-        g = self.gradient
-        imbalance = abs(float(g[-1])) if self.ridge[-1] == 0.0 else 0.0
-        return 0.5 * float((self.ridge * g) @ g) + imbalance
-
-    @property
-    def gap(self) -> float:
-        """The relative gap of w and θ."""
-        gap, primal = self.residual + self.apart, self.primal
-        return gap / max(abs(primal), abs(primal - gap), np.finfo(float).tiny)
-
     def newton_step(self, is_over: Callable[[], bool]) -> bool:
         """Move w to the best point along Newton's direction; False where there is none."""
         direction = self.equations.solve(-self.gradient, self.sigma, self.bent, is_over)
@@ -201,23 +232,31 @@ class Smoothed:
         self.gain = -0.5 * steep
         if not steep < 0.0:
             return 0.0
-        low, high, at_low, at_high, was = 0.0, 1.0, steep, slope(1.0), np.nan
+        at_high = slope(1.0)
         if at_high <= -ENOUGH * steep:
             return 1.0
-        for _ in range(60):
-            t = (low * at_high - high * at_low) / (at_high - at_low)
-            here = slope(t)
-            if abs(here) <= -ENOUGH * steep or not low < t < high:
-                break
-            # Illinois: an end that stays twice loses half of its weight.
-            if here > 0.0:
-                at_low *= 0.5 if at_high == was else 1.0
-                high, at_high = t, here
-            else:
-                at_high *= 0.5 if at_low == was else 1.0
-                low, at_low = t, here
-            was = here
-        return t
+        return flat_point(slope, (0.0, 1.0), (steep, at_high), -ENOUGH * steep)
+
+
+def flat_point(
+    slope: Callable[[float], float], ends: Iterable[float], at_ends: Iterable[float], enough: float
+) -> float:
+    """Where the slope is at most `enough`, between a step that ends downhill and one that ends uphill (regula falsi)."""
+    (low, high), (at_low, at_high), was = ends, at_ends, np.nan
+    for _ in range(60):
+        t = (low * at_high - high * at_low) / (at_high - at_low)
+        here = slope(t)
+        if abs(here) <= enough or not low < t < high:
+            break
+        # Illinois: an end that stays twice loses half of its weight.
+        if here > 0.0:
+            at_low *= 0.5 if at_high == was else 1.0
+            high, at_high = t, here
+        else:
+            at_high *= 0.5 if at_low == was else 1.0
+            low, at_low = t, here
+        was = here
+    return t
 
 
 def ridge_of(bias: Bias, d: int) -> Floats:
