@@ -139,6 +139,8 @@ def alpha(site: Site, at: At) -> Floats:
 class OverBlocks(smoothed_hinge.SmoothedSums):
     """The smoothed problem of all blocks: its weights, and the sums that belong to them."""
 
+    total = 0.0
+
     def __init__(self, course: Course, w: Floats, level: float) -> None:
         plan = course.task.plan
         self.course, self.w, self.version, self.gain, self.centre = course, w, 0, np.inf, 0.5 * level

@@ -41,7 +41,7 @@ class SmoothedSums(ABC):
 
     top: float  # the upper bound of θ
     ridge: Floats  # Λ
-    total: float = 0.0  # τ
+    total: float  # τ
     sigma: float
     w: Floats
     residual: float  # Σ of the samples' shares of the gap
