@@ -5,6 +5,8 @@ rounding error (Dekker, Knuth), and the errors are summed too. The result errs b
 has lost all digits to cancellation, this has them.
 """
 
+import numpy as np
+
 from maxmargin._loops.jit import loop_exact
 
 SPLITTER = 134217729.0
@@ -48,7 +50,7 @@ def slacks_dense(X, rows, w, b, y, target, out):
     for k in range(rows.shape[0]):
         high, low = two_sum(target[k], -y[k] * b)
         for f in range(w.shape[0]):
-            p, e = two_product(float(X[rows[k], f]), -y[k] * w[f])
+            p, e = two_product(np.float64(X[rows[k], f]), -y[k] * w[f])
             high, t = two_sum(high, p)
             low += e + t
         out[k] = high + low
@@ -60,7 +62,7 @@ def slacks_csr(indptr, indices, data, rows, w, b, y, target, out):
     for k in range(rows.shape[0]):
         high, low = two_sum(target[k], -y[k] * b)
         for j in range(indptr[rows[k]], indptr[rows[k] + 1]):
-            p, e = two_product(float(data[j]), -y[k] * w[indices[j]])
+            p, e = two_product(np.float64(data[j]), -y[k] * w[indices[j]])
             high, t = two_sum(high, p)
             low += e + t
         out[k] = high + low
@@ -71,7 +73,7 @@ def combine_dense(X, rows, beta, high, low):
     """high + low = Σ_k β_k x over the chosen rows x; both came as zeros."""
     for k in range(rows.shape[0]):
         for f in range(high.shape[0]):
-            p, e = two_product(float(X[rows[k], f]), beta[k])
+            p, e = two_product(np.float64(X[rows[k], f]), beta[k])
             high[f], t = two_sum(high[f], p)
             low[f] += e + t
 
@@ -82,7 +84,7 @@ def combine_csr(indptr, indices, data, rows, beta, high, low):
     for k in range(rows.shape[0]):
         for j in range(indptr[rows[k]], indptr[rows[k] + 1]):
             f = indices[j]
-            p, e = two_product(float(data[j]), beta[k])
+            p, e = two_product(np.float64(data[j]), beta[k])
             high[f], t = two_sum(high[f], p)
             low[f] += e + t
 

@@ -190,6 +190,8 @@ class ActiveSet(Solver):
         with decimal.localcontext(_CONTEXT):
             signed = np.clip(state.alpha, _ZERO, state.upper) * _exact(problem.y[on])
             beta[on] = signed.astype(np.float64)
+            if problem.bias.is_free and problem.groups is None:
+                _balance(beta, problem.loss.upper(problem.cost), problem.total)
             w = None if state.dense is None else _rounded(signed @ state.dense, state.dense[state.sides == FREE])
             b = state.penalty * (memberships(problem).T.astype(int) @ signed - _exact(bias_totals(problem)))
             if problem.bias.kind == "penalized":
@@ -217,6 +219,17 @@ def _features_and_gram(problem: Problem) -> tuple[Any, Any]:
     squares = K.diagonal()
     exponent = decimal.Decimal(kernel.gamma) * (K + K - squares[:, None] - squares)
     return None, np.frompyfunc(decimal.Decimal.exp, 1, 1)(exponent)
+
+
+def _balance(beta: Any, upper: Any, total: float) -> None:
+    """Let the smallest β inside their bounds take what the rounding of all β leaves of Σβ − τ."""
+    excess = _exact(beta).sum() - decimal.Decimal(total)
+    inside = np.flatnonzero((beta != 0.0) & (np.abs(beta) < upper))
+    for k in inside[np.argsort(-np.abs(beta[inside]), kind="stable")]:
+        new = float(decimal.Decimal(beta[k]) - excess)
+        if new * beta[k] > 0.0 and abs(new) < upper[k]:
+            excess += decimal.Decimal(new) - decimal.Decimal(beta[k])
+            beta[k] = new
 
 
 def _rounded(w: Any, rows: Any) -> Any:

@@ -178,6 +178,11 @@ class _Run:
 
         return offers(self.problem, self.solver)
 
+    @property
+    def has_precise_offer(self) -> bool:
+        """Whether a solver with more digits takes the problem: the rounding of a certificate is that of its candidate, too."""
+        return any(solver.is_precise and solver.refuses(self.problem) is None for solver, _ in self.offers)
+
     def until_done(self, warm: Candidate | None) -> Status:
         """Step until something ends it, and say what."""
         try:
@@ -243,9 +248,10 @@ class _Run:
         if has_ended:
             did_better = self.pulse.has_risen_since_the_last_end()
             self.is_flat = not (did_better and progress.is_final) or self.is_arithmetic()
+            if self.is_optimal_to_rounding() and not self.has_precise_offer:
+                return None
         elif not progress.to_come > 0.0:
             return None
-        only_precise = has_ended and self.is_optimal_to_rounding()
         for _ in range(2):
             first = has_ended and self.best_gap >= WORTHLESS
             for begins_anew in (first, not first) if has_ended and self.problem.n <= FEW_SAMPLES else (first,):
@@ -253,8 +259,7 @@ class _Run:
                     pays = has_ended or (price < progress.to_come and EARLY * price <= spent)
                     turn = (solver.name, begins_anew)
                     is_another = (has_ended or solver.name != self.solver.name) and turn not in self.tried
-                    helps = solver.is_precise or not only_precise
-                    if pays and is_another and helps and solver.refuses(self.problem) is None:
+                    if pays and is_another and solver.refuses(self.problem) is None:
                         if self.judged is None:
                             self.judge(self.solver.finish(self.state, self.tol))
                         self.tried.add(turn)

@@ -80,13 +80,13 @@ def rbf_values_csr(indptr, indices, data, others_indptr, others_indices, others_
             total = 0.0
             while p < end or q < others_end:
                 if q == others_end or (p < end and indices[p] < others_indices[q]):
-                    difference = float(data[p])
+                    difference = np.float64(data[p])
                     p += 1
                 elif p == end or others_indices[q] < indices[p]:
-                    difference = float(others_data[q])
+                    difference = np.float64(others_data[q])
                     q += 1
                 else:
-                    difference = float(data[p]) - float(others_data[q])
+                    difference = np.float64(data[p]) - np.float64(others_data[q])
                     p += 1
                     q += 1
                 total += difference * difference
