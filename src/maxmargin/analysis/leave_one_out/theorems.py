@@ -21,14 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.analysis.leave_one_out.full import Full, kernel_sums
+from maxmargin.analysis.leave_one_out.full import TUNING, Full, kernel_sums
 from maxmargin.core import Hinge
 from maxmargin.core.bias import weighted_quantiles
 from maxmargin.rounding import SMALLEST, UNIT, gamma, length_above, raised, sum_above
 from maxmargin.typing import Flags, Floats, Indices
-
-LEVELS = 12
-"""The biases' brackets are found for so many radii, each rounded up to the next."""
 
 UP = 1.0 + 32.0 * UNIT
 """More than a dozen roundings of non-negative numbers can take away."""
@@ -219,7 +216,7 @@ def _brackets(full: Full, radii: Floats, known: Indices) -> Floats:
     total = float(weights[problem.y[on] > 0].sum())
     out = np.empty((len(known), 2))
     order = np.argsort(radii)
-    for part in np.array_split(order, min(LEVELS, len(order))):
+    for part in np.array_split(order, min(TUNING.levels, len(order))):
         widest = (float(radii[part].max()) * full.lengths[on] + error) * UP
         most = float(slope.weights[known[part]].max()) + slope.most
         slip = 4.0 * UNIT * (np.abs(kinks) + widest)

@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.analysis.leave_one_out.full import TUNING
 from maxmargin.estimators.multiclass.one_vs_one import Vote, vote
 from maxmargin.typing import Floats
-
-WIDTHS = (0.3, 0.03, 1e-3, 1e-5, 1e-8)
-"""Where values are compared with each other, all that take part are known to these widths, one after the other."""
 
 
 class Wish(NamedTuple):
@@ -72,7 +70,7 @@ class BySigns(Rule):
 class ByLargest(Rule):
     """One-vs-rest: the class with the largest decision, the first of equals."""
 
-    wishes: int = len(WIDTHS)
+    wishes: int = len(TUNING.compared_widths)
 
     def label(self, lower: Floats, upper: Floats) -> Vote:
         """Certain where one lower end is above all other upper ends."""
@@ -81,7 +79,7 @@ class ByLargest(Rule):
     def wish(self, lower: Floats, upper: Floats, turn: int) -> Wish:
         """All decisions that may still be the largest, in smaller intervals each turn."""
         may_win = upper >= lower.max(axis=0)
-        return Wish(may_win & ~self.label(lower, upper).is_certain, False, WIDTHS[turn])
+        return Wish(may_win & ~self.label(lower, upper).is_certain, False, TUNING.compared_widths[turn])
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ class ByBrokenTies(Rule):
     """One-vs-one with ``break_ties=True``: votes, then sums of decisions, as scikit-learn joins them."""
 
     n_classes: int
-    wishes: int = 1 + len(WIDTHS)
+    wishes: int = 1 + len(TUNING.compared_widths)
 
     def label(self, lower: Floats, upper: Floats) -> Vote:
         """Scores votes + s/(3(|s| + 1)), each an interval, as both parts are monotone in every decision."""
@@ -111,7 +109,7 @@ class ByBrokenTies(Rule):
         is_open = ~self.label(lower, upper).is_certain
         if turn == 0:
             return Wish(~is_signed(lower, upper) & is_open, True, 0.0)
-        return Wish(np.broadcast_to(is_open, lower.shape), False, WIDTHS[turn - 1])
+        return Wish(np.broadcast_to(is_open, lower.shape), False, TUNING.compared_widths[turn - 1])
 
 
 def _largest(lower: Floats, upper: Floats) -> Vote:

@@ -7,15 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.analysis.leave_one_out import Full, LeftOut
-from maxmargin.analysis.leave_one_out.retrain import Goal
+from maxmargin.analysis.leave_one_out.equations import Goal
+from maxmargin.analysis.leave_one_out.full import TUNING
 from maxmargin.core import products
 from maxmargin.estimators.leave_one_out.case import Case
 from maxmargin.estimators.multiclass.backends import Elsewhere, elsewhere
 from maxmargin.rounding import SMALLEST, gamma, length_above
 from maxmargin.typing import Floats, Indices, Matrix
-
-VALUE_WIDTH = 1e-6
-"""Decision values that were asked for are known to this width."""
 
 
 class Progress(NamedTuple):
@@ -69,7 +67,7 @@ class Work:
             if not self.retrain(wish.entries, Goal(wish.at_sign, wish.width)):
                 return False
         everything = np.ones(self.lower.shape, dtype=bool)
-        return not decision_values or self.retrain(everything, Goal(False, VALUE_WIDTH, at_rounding=True))
+        return not decision_values or self.retrain(everything, Goal(False, TUNING.value_width, at_rounding=True))
 
     def retrain(self, entries: Any, goal: Goal) -> bool:
         """Leave out the marked samples of each problem."""
