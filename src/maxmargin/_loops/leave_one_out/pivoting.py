@@ -181,7 +181,7 @@ def follow(Q, n_inside, beta, g, lo, hi, sides, i, slack, A, x, Z, new_beta, new
 
 @loop
 def leave_out_each(Q, n_inside, beta, g, lo0, hi0, sides0, jobs, slack, most, found, is_settled):
-    """β without each of the samples `jobs`: in `found`, clipped into the box, where it `is_settled`.
+    """β without each of the samples `jobs`: in `found`, clipped into the box; elsewhere than `is_settled`, where it started.
 
     Q : (m, m), [[P, V], [Vᵀ, S]]; entry j of all arrays is sample j of the tableau, the first `n_inside` inside their box.
     beta, g, sides0 : (jobs, m), where each job starts: some point at which the equations hold, and a split to begin with. A job
@@ -206,7 +206,7 @@ def leave_out_each(Q, n_inside, beta, g, lo0, hi0, sides0, jobs, slack, most, fo
             lo[i] = hi[i] = 0.0
         if is_settled[at]:
             sides0[at] = sides
-            for j in range(m):
-                new_beta[j] = min(max(new_beta[j], lo[j]), hi[j])
+        for j in range(m):
+            new_beta[j] = min(max(new_beta[j] if is_settled[at] else beta[at, j], lo[j]), hi[j])
         if i >= 0:
             lo[i], hi[i] = lo0[i], hi0[i]

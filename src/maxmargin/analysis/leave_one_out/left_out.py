@@ -173,8 +173,8 @@ class LeftOut:
                 while not stop.is_set() and len(batch := take()):
                     found = way.run(batch, self._brackets[batch], goal, stop.is_set)
                     with self._lock:
-                        self.lower[batch] = np.maximum(self.lower[batch], found[:, LOWER])
-                        self.upper[batch] = np.minimum(self.upper[batch], found[:, UPPER])
+                        self.lower[batch] = np.fmax(self.lower[batch], found[:, LOWER])
+                        self.upper[batch] = np.fmin(self.upper[batch], found[:, UPPER])
                         self.is_retrained[batch] |= is_last
                         self._is_exhausted[batch] |= found[:, EXHAUSTED] > 0
                         finished = len(batch) if is_last else int(self._meets(batch, goal).sum())
