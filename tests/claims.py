@@ -196,7 +196,7 @@ CLAIMS = (
         "tests/analysis/test_witness.py::test_a_changed_exact_weight_fails",
     ),
     Claim(
-        "analysis/leave_one_out/xi_alpha.py",
+        "analysis/leave_one_out/theorems.py",
         "It is a training error; of an exact optimum",
         "tests/analysis/test_leave_one_out.py::test_training_errors_are_leave_one_out_errors",
     ),

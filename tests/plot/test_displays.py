@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, SettledBy, certify, l1_path, leave_one_out, plot
-from maxmargin.analysis.leave_one_out.xi_alpha import Verdict
+from maxmargin.analysis.leave_one_out.theorems import Verdict
 from maxmargin.core import loss_from_name
 from maxmargin.core.certificate.groups import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError, MissingExtraError

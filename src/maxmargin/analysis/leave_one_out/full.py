@@ -23,10 +23,10 @@ from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.core.dual import make_feasible
 from maxmargin.core.reduce import to_candidate
 from maxmargin.kernel_matrix.tiles import FLOAT64, is_sparse
-from maxmargin.rounding import UNIT, exact_sum, gamma, length_above, raised, sum_above
+from maxmargin.rounding import SMALLEST, UNIT, exact_sum, gamma, length_above, raised, sum_above
 from maxmargin.solvers import Budget, solve
 from maxmargin.solvers.base import Observer
-from maxmargin.typing import Flags, Floats, Indices
+from maxmargin.typing import Flags, Floats, Indices, Matrix
 
 
 @dataclass(frozen=True)
@@ -183,8 +183,19 @@ class Full:
             is_null &= (largest if rows is None else largest[rows]) == 0
         return is_null
 
-    def elsewhere(self, f: Floats, error: Floats, lengths: Floats) -> tuple[Floats, Floats]:
-        """The ends of F*(x) for other points: from ⟨w, φ(x)⟩, a bound of its error, and ‖φ(x)‖ from above."""
+    def elsewhere(self, X: Matrix, rows: Indices, n_threads: int) -> tuple[Floats, Floats]:
+        """The ends of F*(x) for rows of X that are no samples of the problem."""
+        problem = self.problem
+        if problem.is_linear:
+            f, terms = products.scores(X, self.w, rows), np.broadcast_to(products.entries(X), X.shape[:1])[rows]
+            lengths = products.lengths_above(X[rows])
+            error = gamma(terms + 4) * lengths * length_above(self.w) + (2.0 * terms + 2.0) * SMALLEST
+        else:
+            used = np.flatnonzero(self.w)
+            bounded = problem.expansion(used, self.w[used]).bounded(X[rows], FLOAT64, n_threads)
+            f, error = bounded.sums[0, 0], bounded.error[0]
+            squares = np.asarray(problem.kernel.diag(X), dtype=np.float64)[rows]
+            lengths = np.sqrt(np.maximum(squares, 0.0)) * (1.0 + 1e-9)  # k(x, x) rounds by far less
         reach = self._reach(f, error, lengths)
         return below(f, reach, self.low_bias.middle), -below(-f, reach, -self.high_bias.middle)
 
