@@ -131,8 +131,9 @@ _HINGE_ASSUMED = (
     "hinge losses are means over the distribution, and the error is a mean over training sets",
 )
 _BEST_ASSUMED = (*_HINGE_ASSUMED, "λ = √(2ρ²/(B²m))")
+_RADIUS = "every sample has ‖x‖ ≤ ρ"
 _SEPARATED = (
-    "every sample has ‖x‖ ≤ ρ",
+    _RADIUS,
     "some unit vector u has y⟨u, x⟩ ≥ γ on every sample (with a bias: of the samples with the constant feature added)",
 )
 _SUPPORT_ASSUMED = (
@@ -155,7 +156,7 @@ THEOREMS = {
     "soft_margin_best": Theorem(_SOFT, "min_{‖w‖≤B} L(w) + √(8ρ²B²/m)", _BEST_ASSUMED),
     "soft_margin_samples": Theorem(_SOFT, "smallest m with √(8ρ²B²/m) ≤ ε", _BEST_ASSUMED, "samples"),
     "perceptron_updates": Theorem(_PERCEPTRON, "⌊(ρ/γ)²⌋", _SEPARATED, "count"),
-    "perceptron_margin": Theorem(_PERCEPTRON, "ρ/√updates", _SEPARATED[:1], "margin"),
+    "perceptron_margin": Theorem(_PERCEPTRON, "ρ/√updates", (_RADIUS,), "margin"),
     "leave_one_out_support": Theorem(_VAPNIK, "E[#SV]/m", _SUPPORT_ASSUMED),
     "vc_rate": Theorem("Shalev-Shwartz & Ben-David, section 15.2.2", "√(d/m)", _HALFSPACES, "rate"),
 }

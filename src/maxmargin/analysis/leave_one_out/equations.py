@@ -172,7 +172,7 @@ class Equations:
     Samples that should have moved and are not in the tableau are marked, and join it on request.
     """
 
-    batch: int = 32
+    batch: int = 32  # whatever the number of threads: bits depend on it
 
     def __init__(self, full: Full, max_bytes: int, n_threads: int = 1, near: float = TUNING.near) -> None:
         self.full = full
@@ -239,6 +239,7 @@ class Equations:
                 more = self.products.scores(better - beta[goes_on])
                 for one, two in zip(scores, more, strict=True):
                     one[goes_on] += two
+                scores.floors[goes_on] += 2.0 * UNIT * np.abs(scores.values[goes_on]).max(axis=1)  # of this sum
                 beta[goes_on] = better
                 goes_on[goes_on] = is_settled
         return bounds

@@ -70,7 +70,7 @@ class LeftOut:
     tol : float
         The relative gap to which a sample is retrained at most.
     max_bytes : int
-        What a Gram matrix may take.
+        What the equations may take.
 
     Attributes
     ----------
