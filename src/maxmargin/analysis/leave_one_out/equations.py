@@ -226,7 +226,8 @@ class Equations:
             bounds[jobs], brackets[jobs] = known, theirs
             m = -problem.y[movers] * (g[:, movers] + known[:, [BIAS]])
             alpha = beta * problem.y[movers]
-            own = ((problem.cost[movers] - alpha) * np.maximum(m, 0.0) + alpha * np.maximum(-m, 0.0)).sum(axis=1)
+            own = (problem.cost[movers] - alpha) * np.maximum(m, 0.0) + alpha * np.maximum(-m, 0.0)
+            own = np.where(movers == samples[jobs, np.newaxis], 0.0, own).sum(axis=1)
             is_done = is_known(known[:, LOWER], known[:, UPPER], goal) | (known[:, EXHAUSTED] > 0)
             # Pivots mend what the equations' own samples add to the gap; those beyond have to join first.
             goes_on = ~is_done & (own > 0.5 * known[:, GAP]) & (known[:, GAP] < 0.5 * gaps)

@@ -42,7 +42,7 @@ class LeaveOneOutTuning:
     levels: int = 12
     """Number of radii for which brackets of the bias are found; each is rounded up to the next."""
     near: float = 0.05
-    """Distance from the margin up to which a sample is in the equations from the start."""
+    """Distance from the margin up to which a sample is in the equations from the start, as support vectors are."""
     ridge: float = 1e-6
     """Addition to the diagonal of the equations, as a share of its mean, for equal rows and data with few features. It weighs
     moves away from the full solution, not β itself, so that it costs about ridge · ‖Δβ‖² of the gap."""

@@ -59,7 +59,7 @@ class Tableau:
     n_threads : int
         For the products.
     near : float
-        The distance from the margin up to which a sample takes part from the start.
+        The distance from the margin up to which a sample without a share takes part from the start.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Tableau:
         is_inside = sides[by_distance] == INSIDE
         # Where a free bias has nobody inside to hold it, the nearest sample begins there.
         inside = np.sort(by_distance[is_inside]) if is_inside.any() else by_distance[: self._border]
-        others = by_distance[np.abs(slack[by_distance]) < near]
+        others = by_distance[(np.abs(slack[by_distance]) < near) | (full.beta[by_distance] != 0.0)]
         self._size, self._n_inside = len(inside), len(inside) + self._border
         if len(inside) + len(others) == 0 or not self._room() >= len(inside):
             return

@@ -93,8 +93,8 @@ def leave_one_out(
     Cost: a fit to a gap at which a typical decision value is certain to 0.01, one pass over the data for the theorems, and for
     each open sample another. The samples inside their box are solved for together, once: |F|³ multiplications. Memory: O(n + d) a
     thread beside the data, and the matrix of those equations; kernel machines hold the rows of the Gram matrix of their samples.
-    Where `cache_size` has no room for them, the samples are retrained instead. ``resolve="each"`` does this once for each different
-    weight (of each class, for balanced weights or one-vs-one).
+    Where `cache_size` has no room for them, the samples are retrained instead. ``resolve="each"`` does this once for each
+    different weight (of each class, for balanced weights or one-vs-one).
 
     Examples
     --------
