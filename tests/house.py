@@ -32,10 +32,9 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     "_loops.linear.dual_cd": ("HIGHEST", "LOWEST", "RESIDUAL", "N_ACTIVE", "GAIN", "N_FIELDS"),
     "_loops.linear.proximal_newton": ("N_MOVED", "N_TURNED", "N_BENT", "RESIDUAL", "LOSS", "N_FIELDS"),
     "_loops.smo.pair_steps": ("FIRST", "LAST", "STEPS", "USED", "IS_FULL", "N_FIELDS"),
-    "_loops.leave_one_out.rows": ("START", "SIZE", "COUNT", "MOVED", "N_TRACK"),
     "_loops.leave_one_out.fields": (
-        *("LOWER", "UPPER", "GAP", "ROUNDS", "EXHAUSTED", "N_BOUNDS"),
-        *("AT_SIGN", "WIDTH", "MAX_ROUNDS", "ROUND_STEPS", "FLOOR", "NEAR", "LEAST_SLOPE", "MOST_SLOPE"),
+        *("LOWER", "UPPER", "GAP", "EXHAUSTED", "BIAS", "N_BOUNDS"),
+        *("AT_SIGN", "WIDTH", "LEAST_SLOPE", "MOST_SLOPE"),
         *("INSIDE", "LOW", "HIGH"),  # statuses: where a sample is
     ),
     # Statuses.

@@ -10,21 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.analysis.bounds import (
-    Bound,
-    hard_margin,
-    hard_margin_delta,
-    hard_margin_gamma,
-    hard_margin_samples,
-    leave_one_out_support,
-    perceptron_margin,
-    perceptron_updates,
-    soft_margin,
-    soft_margin_best,
-    soft_margin_lambda,
-    soft_margin_samples,
-    vc_rate,
-)
+from maxmargin.analysis import bounds as theorems
+from maxmargin.analysis.bounds import *  # noqa: F403
+from maxmargin.analysis.bounds import Bound
 from maxmargin.core import Candidate, Hinge, Problem, Regularization
 from maxmargin.core.certificate.groups import count_groups
 from maxmargin.errors import InvalidInputError
@@ -33,22 +21,8 @@ from maxmargin.estimators.per_sample import anatomies
 from maxmargin.estimators.stochastic.perceptron import Perceptron
 from maxmargin.kernels import Linear
 
-__all__ = [
-    "Bound",
-    "hard_margin",
-    "hard_margin_delta",
-    "hard_margin_gamma",
-    "hard_margin_samples",
-    "leave_one_out_support",
-    "of_model",
-    "perceptron_margin",
-    "perceptron_updates",
-    "soft_margin",
-    "soft_margin_best",
-    "soft_margin_lambda",
-    "soft_margin_samples",
-    "vc_rate",
-]
+__all__ = ["of_model"]
+__all__ += theorems.__all__
 
 
 FREE_BIAS = (
@@ -106,7 +80,7 @@ def of_model(estimator: Any, X: Any, y: Any, *, delta: float = 0.05) -> dict[str
     found |= _updates(problem, ball)
     if is_covered:
         support = count_groups(problem.loss, problem.cost, candidate.beta * problem.y)
-        found["leave_one_out_support"] = leave_one_out_support(
+        found["leave_one_out_support"] = theorems.leave_one_out_support(
             n_support=support.on + support.inside, m=ball.m, plug_in=True
         )
     return found | _rate(problem, ball)
@@ -121,7 +95,7 @@ def _of_perceptron(estimator: Perceptron, X: Any, y: Any) -> dict[str, Bound]:
     if witness is None:
         is_linear = isinstance(estimator.kernel_, Linear)
         d = estimator.n_features_in_ + int(estimator.fit_intercept)
-        return {"vc_rate": vc_rate(d=d, m=len(part[0].y))} if is_linear else {}
+        return {"vc_rate": theorems.vc_rate(d=d, m=len(part[0].y))} if is_linear else {}
     problem = witness.problem
     ball = _Ball.of(problem, Candidate(witness.w, witness.b, np.zeros(problem.n)))
     return _updates(problem, ball) | _rate(problem, ball)
@@ -162,7 +136,7 @@ def _hard(problem: Problem, ball: _Ball, delta: float) -> Bound:
     if s == 0.0 and ball.b:
         s = 1.0  # all samples are at the origin, whatever s
     radius, B = ball.with_constant(s)
-    bound = hard_margin(rho=radius, gamma=ball.closest / B, m=ball.m, delta=delta, plug_in=True)
+    bound = theorems.hard_margin(rho=radius, gamma=ball.closest / B, m=ball.m, delta=delta, plug_in=True)
     return _said(problem, bound)
 
 
@@ -171,7 +145,9 @@ def _soft(problem: Problem, ball: _Ball, cost: float) -> Bound:
     lam = Regularization.sum(cost).to("tikhonov", ball.m).value
     s = problem.bias.scale or math.sqrt(lam * abs(ball.b) * math.sqrt(ball.m / 2))
     radius, B = ball.with_constant(s)
-    return _said(problem, soft_margin(hinge_loss=ball.hinge, norm=B, lam=lam, rho=radius, m=ball.m, plug_in=True))
+    return _said(
+        problem, theorems.soft_margin(hinge_loss=ball.hinge, norm=B, lam=lam, rho=radius, m=ball.m, plug_in=True)
+    )
 
 
 def _said(problem: Problem, bound: Bound) -> Bound:
@@ -184,10 +160,10 @@ def _updates(problem: Problem, ball: _Ball) -> dict[str, Bound]:
     if not ball.closest > 0:
         return {}
     radius, B = (ball.rho, ball.norm) if problem.bias.kind == "none" else ball.with_constant(1.0)
-    return {"perceptron_updates": perceptron_updates(rho=radius, gamma=min(ball.closest / B, radius))}
+    return {"perceptron_updates": theorems.perceptron_updates(rho=radius, gamma=min(ball.closest / B, radius))}
 
 
 def _rate(problem: Problem, ball: _Ball) -> dict[str, Bound]:
     if not problem.is_linear:
         return {}
-    return {"vc_rate": vc_rate(d=problem.X.shape[1] + int(problem.bias.kind != "none"), m=ball.m)}
+    return {"vc_rate": theorems.vc_rate(d=problem.X.shape[1] + int(problem.bias.kind != "none"), m=ball.m)}

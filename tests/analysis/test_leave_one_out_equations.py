@@ -8,9 +8,8 @@ from hypothesis import given
 
 from maxmargin._loops.leave_one_out.pivoting import solve_in_place
 from maxmargin.analysis.leave_one_out import Full, LeftOut, tightened
-from maxmargin.analysis.leave_one_out.on_equations import OnEquations, sparse_gram
-from maxmargin.analysis.leave_one_out.retrain import Goal, OnRows, sparse_rows
-from maxmargin.analysis.leave_one_out.tableau import INSIDE, Tableau, likely_sides, may_move
+from maxmargin.analysis.leave_one_out.equations import Equations, Goal, KernelProducts, LinearProducts
+from maxmargin.analysis.leave_one_out.tableau import INSIDE, Tableau, sides_of
 from maxmargin.core import Bias, Hinge, Problem
 from maxmargin.solvers import InteriorPoint, solve
 from tests.strategies import examples, generators, problems
@@ -22,8 +21,12 @@ def full_of(problem):
     return Full.of(problem, tightened(problem, None, tol=1e-10, warm=None))
 
 
-def gram_of(problem):
-    return lambda i, j: problem.gram(i, j) + problem.bias.scale**2
+def likely_sides(full):
+    return sides_of(np.abs(full.beta), full.slack, full.squares, full.problem.cost, full.problem.y)
+
+
+def without(tableau, samples):
+    return tableau.without(samples, np.zeros((len(samples), len(tableau.samples) + 1)))
 
 
 def blobs(n, d, bias, seed=0, noise=1.0):
@@ -45,11 +48,12 @@ BIASES = (Bias.none(), Bias.penalized(1.0), Bias.free())
 @pytest.mark.parametrize("bias", BIASES, ids=lambda bias: bias.kind)
 def test_the_pivots_end_at_the_optimum_without_the_sample(bias):
     problem = blobs(60, 80, bias)  # more features than samples: β is unique
-    tableau = Tableau(full_of(problem), gram_of(problem), ENOUGH)
+    full = full_of(problem)
+    tableau = Tableau(full, LinearProducts(full), ENOUGH)
     tableau.widen(np.arange(60))
     order = np.argsort(tableau.samples)
     for i in range(0, 60, 7):
-        found = tableau.without(np.array([i]))[0][order]
+        found = without(tableau, np.array([i])).beta[0][order]
         assert found == pytest.approx(honest_beta(problem, i), abs=1e-5)
         assert found[i] == 0.0
 
@@ -61,9 +65,9 @@ def test_twins_and_empty_rows_do_not_stop_it(bias):
     X[20:30], X[30:32] = X[:10], 0.0  # with their twins' labels or others
     problem = replace(problem, X=X)
     left_out = LeftOut(full_of(problem), tol=1e-11, max_bytes=ENOUGH)
-    equations = OnEquations(left_out.full, ENOUGH)
+    equations = Equations(left_out.full, ENOUGH)
     for _ in range(3):
-        equations.prepare()
+        equations.widen()
         found = equations.run(np.arange(40), left_out._brackets, Goal(False, 1e-2), lambda: False)
     # With a free bias and nobody left inside, b is an interval: those few are for others to settle.
     assert np.mean(found[:, 1] - found[:, 0] < 1e-2) > 0.8
@@ -81,8 +85,7 @@ def test_the_interval_holds_what_the_solver_finds(problem):
     present = np.flatnonzero(problem.cost > 0)
     classes, counts = np.unique(problem.y[present], return_counts=True)
     samples = present[np.isin(problem.y[present], classes[counts > 1])]
-    equations = OnEquations(full, ENOUGH)
-    equations.prepare()
+    equations = Equations(full, ENOUGH)
     found = equations.run(samples, left_out._brackets[samples], Goal(False, 1e-6), lambda: False)
     left_out.retrain(samples, Goal(False, 1e-6))
     assert (found[:, 0] <= left_out.upper[samples] + 1e-6).all()
@@ -90,15 +93,14 @@ def test_the_interval_holds_what_the_solver_finds(problem):
 
 
 @pytest.mark.parametrize("bias", BIASES, ids=lambda bias: bias.kind)
-def test_who_moves_beyond_the_equations_joins_them(bias, monkeypatch):
-    monkeypatch.setattr("maxmargin.analysis.leave_one_out.tableau.NEAR", 0.0)
+def test_samples_that_move_beyond_the_equations_join_them(bias):
     problem = blobs(300, 4, bias)
     full = full_of(problem)
-    equations = OnEquations(full, ENOUGH)
+    equations = Equations(full, ENOUGH, near=0.0)
     before, open_ones = len(equations.tableau.samples), []
     brackets = LeftOut(full, tol=1e-11, max_bytes=ENOUGH)._brackets
     for _ in range(3):
-        equations.prepare()
+        equations.widen()
         found = equations.run(np.arange(300), brackets, Goal(False, 1e-2), lambda: False)
         open_ones.append(int((found[:, 1] - found[:, 0] > 1e-2).sum()))
     assert open_ones[2] < min(open_ones[0], 30)
@@ -111,14 +113,14 @@ def test_the_likely_sides_are_those_of_the_optimum():
     assert (likely_sides(rough) == likely_sides(fine)).mean() > 0.95
     alpha = np.abs(fine.beta)
     assert ((likely_sides(fine) == INSIDE) == ((alpha > 1e-7) & (alpha < 0.7 - 1e-7))).all()
-    assert set(np.flatnonzero(alpha)) <= set(may_move(fine, 0.0))
 
 
 def test_without_room_there_are_no_equations():
     problem = blobs(30, 3, Bias.free())
-    tableau = Tableau(full_of(problem), gram_of(problem), max_bytes=100)
-    assert len(tableau.samples) == 0
-    assert tableau.without(np.array([1, 2])).shape == (2, 0)
+    for products in (LinearProducts, lambda full: KernelProducts(full, 1)):
+        full = full_of(problem)
+        assert len(Tableau(full, products(full), max_bytes=100).samples) == 0
+        assert not np.isfinite(Equations(full, 100).run(np.arange(3), np.zeros((3, 2)), Goal(True), bool)[:, :2]).any()
 
 
 @examples(30)
@@ -134,25 +136,17 @@ def test_small_systems_are_solved_or_refused(rng):
         assert not solve_in_place(A, right, k)
 
 
-def test_the_gram_matrix_of_sparse_rows_is_theirs():
-    X = sparse_rows(blobs(20, 400, Bias.none()))
-    dense = X.toarray()
-    assert sparse_gram(X[:7], X[5:]) == pytest.approx(dense[:7] @ dense[5:].T)
-
-
-def test_sweeps_start_where_the_equations_lead():
+def test_pivots_from_where_the_last_ones_led_mend_what_the_ridge_left():
     problem = blobs(120, 5, Bias.none())
     left_out = LeftOut(full_of(problem), tol=1e-11, max_bytes=ENOUGH)
-    equations = OnEquations(left_out.full, ENOUGH)
-    rows = OnRows(left_out.full, equations.tableau)
     inside = np.flatnonzero(likely_sides(left_out.full) == INSIDE)[:3]
-    found = rows.run(inside, left_out._brackets[inside], Goal(False, 1e-5), lambda: False)
+    found = Equations(left_out.full, ENOUGH, near=np.inf).run(
+        inside, left_out._brackets[inside], Goal(False, 1e-5), lambda: False
+    )
     assert (found[:, 1] - found[:, 0] <= 1e-5).all()
 
 
-def test_each_sample_is_told_once_however_many_turns_it_takes(monkeypatch):
-    monkeypatch.setattr("maxmargin.analysis.leave_one_out.tableau.NEAR", 0.0)
-    monkeypatch.setattr("maxmargin.analysis.leave_one_out.on_gram.FEW_ROWS", 0)
+def test_each_sample_is_told_once_however_many_turns_it_takes():
     problem = blobs(300, 4, Bias.none())
     left_out = LeftOut(full_of(problem), tol=1e-11, max_bytes=ENOUGH)
     told = []

@@ -26,7 +26,7 @@ from maxmargin._loops.linear.proximal_newton import signed_scores_csr
 
 out = np.zeros(1)
 signed_scores_csr(np.array([0, 1]), np.array([0]), np.ones(1), np.ones(1), np.full(1, 2.0), 0.0, 0, 1, out)
-enough = is_enough(np.array([-1.0, 1.0, 0.0, 5.0, 1.0]), np.array([0.0, 0.1]))
+enough = is_enough(np.array([-1.0, 1.0, 0.0, 1.0, 0.5]), np.array([0.0, 0.1]))
 loops = (csr.dot_csr, signed_scores_csr, is_enough)
 misses = sum(sum(loop.stats.cache_misses.values()) for loop in loops)
 print(json.dumps({"score": out[0], "is_enough": bool(enough), "compiled": misses, "file": csr.__file__}))
@@ -75,8 +75,8 @@ def test_changed_callees_and_imported_constants_never_run_stale_code(copy, tmp_p
     fields = copy / "_loops" / "leave_one_out" / "fields.py"
     change(
         fields,
-        "LOWER, UPPER, GAP, ROUNDS, EXHAUSTED, N_BOUNDS = 0, 1, 2, 3, 4, 5",
-        "LOWER, UPPER, GAP, ROUNDS, EXHAUSTED, N_BOUNDS = 0, 1, 4, 3, 2, 5",
+        "LOWER, UPPER, GAP, EXHAUSTED, BIAS, N_BOUNDS = 0, 1, 2, 3, 4, 5",
+        "LOWER, UPPER, GAP, EXHAUSTED, BIAS, N_BOUNDS = 0, 1, 3, 2, 4, 5",
     )
     found, _ = run(copy, **cache)
     assert found == {"score": 2000.0, "is_enough": False, "compiled": 3}

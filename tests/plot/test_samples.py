@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin import SVC, LinearSVC, SettledBy, leave_one_out, plot
-from maxmargin.analysis.leave_one_out.xi_alpha import Verdict
+from maxmargin.analysis.leave_one_out.theorems import Verdict
 from maxmargin.errors import InvalidInputError
 from maxmargin.plot.samples import VERDICTS
 

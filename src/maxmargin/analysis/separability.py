@@ -35,9 +35,6 @@ Verdict = Separable | NotSeparable | Undecided
 MAX_EXACT = 130
 """Rational elimination grows with the fourth power of the number of weights: seconds beyond this."""
 
-ROUNDS = 100
-"""Exchanges of samples with the linear program; each takes in those on the wrong side."""
-
 
 def separability(problem: Problem, *, budget: Budget | None = None, solution: Solution | None = None) -> Verdict:
     """Decide whether the samples of a problem can be separated, with a witness that verifies.
@@ -59,12 +56,9 @@ def separability(problem: Problem, *, budget: Budget | None = None, solution: So
     if not problem.is_linear:
         return _kernel_verdict(problem, weights)
     samples = np.flatnonzero(weights)
-    for _ in range(ROUNDS):
-        answer = _zoom(problem, samples)
+    while (answer := _zoom(problem, samples)) is not None:  # each exchange takes in samples on the wrong side
         if isinstance(answer, NotSeparable):
             return answer
-        if answer is None:
-            break
         z = problem.y * (problem.decision(answer.w) + answer.b)
         z[problem.cost == 0] = np.inf
         intruders = np.setdiff1d(np.flatnonzero(z <= 0), samples)

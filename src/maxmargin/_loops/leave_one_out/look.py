@@ -15,6 +15,7 @@ from maxmargin._loops.compensated import two_sum
 from maxmargin._loops.jit import loop, loop_as_written
 from maxmargin._loops.leave_one_out.fields import (
     AT_SIGN,
+    BIAS,
     EXHAUSTED,
     GAP,
     LEAST_SLOPE,
@@ -28,16 +29,13 @@ from maxmargin._loops.quantiles import bias_ends
 UNIT = 2.0**-53
 """The unit roundoff of float64."""
 
-TINY = 1e-300
+TINY = float(np.finfo(np.float64).tiny)
 """More than what thousands of products lose where they underflow, and less than any cost."""
-
-TOUCH = 1e-9
-"""A slack of so little counts as none."""
 
 
 @loop
 def is_enough(bounds, rules):
-    """Whether the interval tells what was asked, or more rounds would not tell more."""
+    """Whether the interval tells what was asked, or a better β would not tell more."""
     is_signed = rules[AT_SIGN] > 0.0 and (bounds[LOWER] > 0.0 or bounds[UPPER] < 0.0)
     return is_signed or bounds[UPPER] - bounds[LOWER] <= rules[WIDTH] or bounds[EXHAUSTED] > 0.0
 
@@ -56,13 +54,17 @@ def sum_of(beta):
 
 
 @loop_as_written
-def conclude(kinks, reaches, y, cost, weights, beta, lengths, is_free, i, bracket, rules, bounds, values, masses):
-    """Sum the gap at the present β and tighten `bounds` and the bias's `bracket` with it; returns the bias.
+def look(g, error, lengths, drift, floor, y, cost, weights, beta, is_free, i, bracket, rules, bounds, scratch):
+    """Sum the gap at the present β and tighten `bounds` and the bias's `bracket` with it.
 
-    kinks, reaches : y − f, and bounds of their errors, which are overwritten with how far the optimum's may be.
-    weights : the costs as the slope in b is summed (`core.bias_bounds`).
+    g = f − y errs by error + drift · length + floor.
+    weights : the costs as the slope in b is summed (`core.bias_bounds`); scratch : four arrays.
     """
     n = y.shape[0]
+    kinks, reaches, values, masses = scratch[0], scratch[1], scratch[2], scratch[3]
+    for j in range(n):
+        kinks[j] = -g[j]
+        reaches[j] = (error[j] + drift * lengths[j] + floor) * (1.0 + 8.0 * UNIT) + 4.0 * UNIT * abs(g[j])
     b, total, everything, gap = 0.0, 0.0, 0.0, 0.0
     if is_free:
         for j in range(n):
@@ -102,56 +104,29 @@ def conclude(kinks, reaches, y, cost, weights, beta, lengths, is_free, i, bracke
     slip = 8.0 * UNIT * (1.0 + abs(f) + reach + abs(low) + abs(high))
     bounds[LOWER] = max(bounds[LOWER], f - reach + low - slip)
     bounds[UPPER] = min(bounds[UPPER], f + reach + high + slip)
-    bounds[GAP] = gap
+    bounds[GAP], bounds[BIAS] = gap, b
     bounds[EXHAUSTED] = 1.0 if gap >= 2.0 * plain else 0.0
-    return b
-
-
-@loop_as_written
-def look(g, error, lengths, drift, floor, y, cost, weights, beta, is_free, i, bracket, rules, bounds, scratch):
-    """The same from g = f − y, which errs by error + drift · length + floor; scratch : four arrays."""
-    kinks, reaches = scratch[0], scratch[1]
-    for j in range(g.shape[0]):
-        kinks[j] = -g[j]
-        reaches[j] = (error[j] + drift * lengths[j] + floor) * (1.0 + 8.0 * UNIT) + 4.0 * UNIT * abs(g[j])
-    return conclude(
-        kinks, reaches, y, cost, weights, beta, lengths, is_free, i, bracket, rules, bounds, scratch[2], scratch[3]
-    )
 
 
 @loop
-def mark_violations(g, b, y, cost, beta, i, out):
-    """Mark the samples that the margin says should leave their bound."""
-    for j in range(y.shape[0]):
-        m = -y[j] * (g[j] + b)
-        alpha = beta[j] * y[j]
-        if j != i and ((alpha <= 0.0 and m > TOUCH and cost[j] > 0.0) or (alpha >= cost[j] and m < -TOUCH)):
+def mark_violations(g, b, y, cost, beta, i, gap, out):
+    """Mark the samples that have more than their share of the gap."""
+    n = y.shape[0]
+    for j in range(n):
+        m, a = -y[j] * (g[j] + b), beta[j] * y[j]
+        if j != i and n * ((cost[j] - a) * max(m, 0.0) + a * max(-m, 0.0)) > gap:
             out[j] = True
 
 
 @loop
 def look_each(
-    g,
-    error,
-    drifts,
-    y,
-    cost,
-    weights,
-    beta0,
-    movers,
-    values_of_movers,
-    lengths,
-    is_free,
-    jobs,
-    brackets,
-    rules,
-    is_beyond,
-    bounds,
-):
+    g, error, drifts, floors, lengths, y, cost, weights, beta0, movers, values_of_movers, is_free, jobs, brackets, rules,
+    is_beyond, bounds,
+):  # fmt: skip
     """Look at each job once: g[at] = f − y where `movers` have their values and the others β₀; fills `bounds`.
 
-    error, drifts : g[at, j] errs by error_j + drifts[at] · length_j.
-    is_beyond : marks whoever should have moved in a job that remains open.
+    error, drifts, floors : g[at, j] errs by error_j + drifts[at] · length_j + floors[at].
+    is_beyond : marks the samples that should have moved in a job that remains open, and some that have.
     """
     n = y.shape[0]
     beta, scratch = np.empty(n), np.empty((4, n))
@@ -160,9 +135,9 @@ def look_each(
         for k in range(movers.shape[0]):
             beta[movers[k]] = values_of_movers[at, k]
         beta[jobs[at]] = 0.0
-        b = look(
-            g[at], error, lengths, drifts[at], 0.0, y, cost, weights, beta, is_free, jobs[at], brackets[at], rules, bounds[at],
-            scratch,
+        look(
+            g[at], error, lengths, drifts[at], floors[at], y, cost, weights, beta, is_free, jobs[at], brackets[at], rules,
+            bounds[at], scratch,
         )  # fmt: skip
         if not is_enough(bounds[at], rules):
-            mark_violations(g[at], b, y, cost, beta, jobs[at], is_beyond)
+            mark_violations(g[at], bounds[at, BIAS], y, cost, beta, jobs[at], bounds[at, GAP], is_beyond)

@@ -18,10 +18,7 @@ import numpy as np
 from maxmargin._loops.jit import loop
 from maxmargin._loops.leave_one_out.fields import HIGH, INSIDE, LOW
 
-PATIENCE = 1
-"""Rounds in which all change sides at once although their number has not fallen."""
-
-SINGULAR = 1e-15
+SINGULAR = float(np.finfo(np.float64).eps)
 """A pivot of so little, as a share of the largest entry, has no answer."""
 
 
@@ -133,13 +130,11 @@ def other_side(side, value, lo):
 
 
 @loop
-def pivot_blocks(Q, n_inside, beta, g, lo, hi, sides, slack, rounds, A, x, Z, new_beta, new_g):
-    """All that are on the wrong side change it at once; False where their number does not fall."""
+def pivot_blocks(Q, n_inside, beta, g, lo, hi, sides, slack, A, x, Z, new_beta, new_g):
+    """All that are on the wrong side change it at once; False where their number does not fall in two rounds."""
     m = Q.shape[0]
-    fewest, patience = m + 1, PATIENCE
-    for _ in range(rounds):
-        if not outcome(Q, n_inside, beta, g, lo, hi, sides, A, x, Z, new_beta, new_g):
-            return False
+    fewest, has_risen = m + 1, False
+    while outcome(Q, n_inside, beta, g, lo, hi, sides, A, x, Z, new_beta, new_g):
         count = 0
         for j in range(m):
             if wrong_by(sides[j], new_beta[j], new_g[j], lo[j], hi[j]) > slack:
@@ -147,19 +142,19 @@ def pivot_blocks(Q, n_inside, beta, g, lo, hi, sides, slack, rounds, A, x, Z, ne
                 count += 1
         if count == 0:
             return True
-        patience = PATIENCE if count < fewest else patience - 1
-        fewest = min(fewest, count)
-        if patience < 0:
+        if count >= fewest and has_risen:
             return False
+        has_risen = count >= fewest
+        fewest = min(fewest, count)
     return False
 
 
 @loop
-def follow(Q, n_inside, beta, g, lo, hi, sides, i, slack, steps, A, x, Z, new_beta, new_g):
+def follow(Q, n_inside, beta, g, lo, hi, sides, i, slack, A, x, Z, new_beta, new_g):
     """β_i goes to 0 step by step, each until the next sample changes sides; False where it did not get there."""
     m, t = Q.shape[0], 0.0
     here_beta, here_g = np.empty(m), np.empty(m)
-    for _ in range(steps):
+    for _ in range(Z.shape[0]):
         lo[i] = hi[i] = (1.0 - t) * beta[i]
         if not outcome(Q, n_inside, beta, g, lo, hi, sides, A, x, Z, here_beta, here_g):
             return False
@@ -170,7 +165,11 @@ def follow(Q, n_inside, beta, g, lo, hi, sides, i, slack, steps, A, x, Z, new_be
         for j in range(m):
             end = wrong_by(sides[j], new_beta[j], new_g[j], lo[j], hi[j])
             if j != i and end > slack:
-                here = min(wrong_by(sides[j], here_beta[j], here_g[j], lo[j], hi[j]), 0.0)
+                if sides[j] != INSIDE:
+                    here = wrong_by(sides[j], here_beta[j], here_g[j], lo[j], hi[j])
+                else:  # of the bound that it will meet, not the nearer one
+                    here = lo[j] - here_beta[j] if new_beta[j] < lo[j] else here_beta[j] - hi[j]
+                here = min(here, 0.0)
                 if -here / (end - here) < share:
                     first, share = j, -here / (end - here)
         if first < 0:
@@ -181,39 +180,33 @@ def follow(Q, n_inside, beta, g, lo, hi, sides, i, slack, steps, A, x, Z, new_be
 
 
 @loop
-def leave_out_each(Q, n_inside, beta, g, lo0, hi0, sides0, jobs, slack, rounds, steps, most, found):
-    """β without each of the samples `jobs`; returns how many of them have settled, in `found` their β, clipped into the box.
+def leave_out_each(Q, n_inside, beta, g, lo0, hi0, sides0, jobs, slack, most, found, is_settled):
+    """β without each of the samples `jobs`: in `found`, clipped into the box; elsewhere than `is_settled`, where it started.
 
     Q : (m, m), [[P, V], [Vᵀ, S]]; entry j of all arrays is sample j of the tableau, the first `n_inside` inside their box.
-    sides0 : where they are in the full solution; a job of −1 leaves nobody out, and corrects them.
-    slack : what counts as nothing for β and g; most : so many samples may change sides.
-    rounds, steps : of all at once, and of one at a time where that does not settle.
+    beta, g, sides0 : (jobs, m), where each job starts: some point at which the equations hold, and a split to begin with. A job
+    of −1 leaves none of these samples out. The split found is left in sides0.
+    slack : what counts as nothing for β and g; most : so many samples may change sides at once, or one after the other.
     """
     m = Q.shape[0]
     A, x, Z = np.empty((most, most)), np.empty(most), np.empty(most, np.int64)
-    lo, hi, new_beta, new_g = lo0.copy(), hi0.copy(), np.empty(m), np.empty(m)
+    lo, hi, new_g = lo0.copy(), hi0.copy(), np.empty(m)
     sides = np.empty(m, np.int64)
-    n_settled = 0
     for at in range(jobs.shape[0]):
-        i = jobs[at]
-        sides[:] = sides0
-        new_beta[:] = beta
+        i, new_beta = jobs[at], found[at]
+        sides[:] = sides0[at]
         if i >= 0:
             sides[i] = LOW
             lo[i] = hi[i] = 0.0
-        is_settled = pivot_blocks(Q, n_inside, beta, g, lo, hi, sides, slack, rounds, A, x, Z, new_beta, new_g)
-        if i < 0 and is_settled:
-            sides0[:] = sides
-        if i >= 0 and not is_settled:
-            sides[:] = sides0
+        is_settled[at] = pivot_blocks(Q, n_inside, beta[at], g[at], lo, hi, sides, slack, A, x, Z, new_beta, new_g)
+        if i >= 0 and not is_settled[at]:
+            sides[:] = sides0[at]
             sides[i] = LOW
-            is_settled = follow(Q, n_inside, beta, g, lo, hi, sides, i, slack, steps, A, x, Z, new_beta, new_g)
-        if i >= 0:
-            lo[i], hi[i] = 0.0, 0.0
-        n_settled += int(is_settled)
+            is_settled[at] = follow(Q, n_inside, beta[at], g[at], lo, hi, sides, i, slack, A, x, Z, new_beta, new_g)
+            lo[i] = hi[i] = 0.0
+        if is_settled[at]:
+            sides0[at] = sides
         for j in range(m):
-            value = new_beta[j] if is_settled else beta[j]
-            found[at, j] = min(max(value, lo[j]), hi[j])
+            new_beta[j] = min(max(new_beta[j] if is_settled[at] else beta[at, j], lo[j]), hi[j])
         if i >= 0:
             lo[i], hi[i] = lo0[i], hi0[i]
-    return n_settled

@@ -23,19 +23,40 @@ from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.core.dual import make_feasible
 from maxmargin.core.reduce import to_candidate
 from maxmargin.kernel_matrix.tiles import FLOAT64, is_sparse
-from maxmargin.rounding import UNIT, exact_sum, gamma, length_above, raised, sum_above
+from maxmargin.rounding import SMALLEST, UNIT, exact_sum, gamma, length_above, raised, sum_above
 from maxmargin.solvers import Budget, solve
 from maxmargin.solvers.base import Observer
-from maxmargin.typing import Flags, Floats, Indices
+from maxmargin.typing import Flags, Floats, Indices, Matrix
 
-SURE_WITHIN = 0.01
-"""The fit is tightened until a typical decision value is known to so much: √(gap · mean k)."""
 
-FINEST = 1e-11
-"""A relative gap that is not asked for, whatever it would tell."""
+@dataclass(frozen=True)
+class LeaveOneOutTuning:
+    """Numbers of leave-one-out that are set by hand."""
 
-COARSE = 1e3
-"""A kernel sum whose error bound is so many times that of differences of rows is computed by these."""
+    sure_within: float = 0.01
+    """Error of a typical decision value, √(gap · mean k), to which the fit is tightened."""
+    finest: float = 1e-11
+    """Smallest relative gap that a fit is tightened to: about what float64 certifies."""
+    coarse: float = 1e3
+    """Error bound of a kernel sum, in those of differences of rows, above which these are summed instead."""
+    levels: int = 12
+    """Number of radii for which brackets of the bias are found; each is rounded up to the next."""
+    near: float = 0.05
+    """Distance from the margin up to which a sample is in the equations from the start, as support vectors are."""
+    ridge: float = 1e-6
+    """Addition to the diagonal of the equations, as a share of its mean, for equal rows and data with few features. It weighs
+    moves away from the full solution, not β itself, so that it costs about ridge · ‖Δβ‖² of the gap."""
+    slack: float = 1e-9
+    """Distance from a bound or from the margin that counts as none."""
+    most_changes: int = 300
+    """Number of samples that may change sides when one is left out; their equations are solved anew each time."""
+    value_width: float = 1e-6
+    """Width to which decision values are made known where they are asked for."""
+    compared_widths: tuple[float, ...] = (0.3, 0.03, 1e-3, 1e-5, 1e-8)
+    """Widths, one after the other, of decision values that are compared with each other."""
+
+
+TUNING = LeaveOneOutTuning()
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +183,19 @@ class Full:
             is_null &= (largest if rows is None else largest[rows]) == 0
         return is_null
 
-    def elsewhere(self, f: Floats, error: Floats, lengths: Floats) -> tuple[Floats, Floats]:
-        """The ends of F*(x) for other points: from ⟨w, φ(x)⟩, a bound of its error, and ‖φ(x)‖ from above."""
+    def elsewhere(self, X: Matrix, rows: Indices, n_threads: int) -> tuple[Floats, Floats]:
+        """The ends of F*(x) for rows of X that are no samples of the problem."""
+        problem = self.problem
+        if problem.is_linear:
+            f, terms = products.scores(X, self.w, rows), np.broadcast_to(products.entries(X), X.shape[:1])[rows]
+            lengths = products.lengths_above(X[rows])
+            error = gamma(terms + 4) * lengths * length_above(self.w) + (2.0 * terms + 2.0) * SMALLEST
+        else:
+            used = np.flatnonzero(self.w)
+            bounded = problem.expansion(used, self.w[used]).bounded(X[rows], FLOAT64, n_threads)
+            f, error = bounded.sums[0, 0], bounded.error[0]
+            squares = np.asarray(problem.kernel.diag(X), dtype=np.float64)[rows]
+            lengths = np.sqrt(np.maximum(squares, 0.0)) * (1.0 + 1e-9)  # k(x, x) rounds by far less
         reach = self._reach(f, error, lengths)
         return below(f, reach, self.low_bias.middle), -below(-f, reach, -self.high_bias.middle)
 
@@ -221,7 +253,7 @@ def kernel_sums(problem: Problem, v: Floats, n_threads: int = 1) -> Sums:
     if problem.kernel.has_differences and len(used):
         size = sum_above(np.abs(v[used]))
         finest = problem.kernel.difference_error(problem.X.shape[1], size, size, len(used))
-        coarse = np.flatnonzero(~(error <= COARSE * finest))
+        coarse = np.flatnonzero(~(error <= TUNING.coarse * finest))
         if len(coarse):
             fill(coarse, by_differences=True)
     return Sums(f, error)
@@ -244,8 +276,8 @@ def tightened(
     certificate = solution.certificate
     assert certificate is not None
     typical = float((problem.diag() + problem.bias.scale**2)[problem.present].mean())
-    wanted = SURE_WITHIN**2 / max(typical * abs(certificate.primal), np.finfo(np.float64).tiny)
-    goal = max(min(wanted, tol), FINEST)
+    wanted = TUNING.sure_within**2 / max(typical * abs(certificate.primal), np.finfo(np.float64).tiny)
+    goal = max(min(wanted, tol), TUNING.finest)
     if not np.isfinite(certificate.gap) or certificate.relative_gap <= goal:
         return solution
     return solve(problem, solver, tol=goal, warm=solution, observe=observe, budget=budget)

@@ -1,22 +1,63 @@
-"""The decisions of a problem's left-out samples as intervals: from the theorems first, tighter on request."""
+"""The decisions of a problem's left-out samples as intervals: from the theorems first, tighter on request.
+
+    on shared equations   one linear system for all samples, then only what changes sides (`equations`): the hinge
+    by any solver         the driver, warm-started: the hard margin, other losses, and what the equations could not decide
+
+Every sample starts from the same full solution, so that neither the order nor the number of threads changes a bit.
+"""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from maxmargin._loops.leave_one_out.fields import EXHAUSTED, ROUNDS
+from maxmargin._loops.leave_one_out.fields import EXHAUSTED, LOWER, UPPER
+from maxmargin.analysis.leave_one_out.equations import Equations, Goal, is_known, open_bounds
 from maxmargin.analysis.leave_one_out.full import Full
-from maxmargin.analysis.leave_one_out.on_equations import OnEquations
-from maxmargin.analysis.leave_one_out.on_gram import OnGram
-from maxmargin.analysis.leave_one_out.retrain import BySolver, Goal, OnRows, Retrainer
 from maxmargin.analysis.leave_one_out.theorems import is_outside, without_retraining
+from maxmargin.core import Candidate, Status
+from maxmargin.core.dual import make_feasible
+from maxmargin.solvers import Auto, Budget, solve
 from maxmargin.threads import one_blas_thread, together
-from maxmargin.typing import Indices
+from maxmargin.typing import Flags, Floats, Indices
 
-TURNS = 3
-"""So often the equations are asked, each time with those who moved the last time."""
+
+class BySolver:
+    """The driver, warm-started, one sample at a time: slow, and good for every problem."""
+
+    batch: int = 1
+
+    def __init__(self, full: Full, tol: float) -> None:
+        self.full, self.tol = full, tol
+
+    def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
+        """Each to the tolerance, unless a rougher one tells enough; ±∞ where it was stopped before it knew."""
+        out = open_bounds(len(samples))
+        for at, i in enumerate(samples):
+            for tol in (1e-4, 1e-7, self.tol):
+                if stop():
+                    return out
+                out[at, [LOWER, UPPER]] = self._interval(int(i), max(tol, self.tol), stop)
+                if is_known(out[at, LOWER], out[at, UPPER], goal) or tol <= self.tol:
+                    break
+        return out
+
+    def _interval(self, i: int, tol: float, stop: Callable[[], bool]) -> tuple[float, float]:
+        full = self.full
+        cost = full.problem.cost.copy()
+        cost[i] = 0.0
+        problem = replace(full.problem, cost=cost)
+        beta = make_feasible(problem, full.beta)
+        warm = None if problem.is_hard else Candidate(problem.combine(beta), full.b, beta)
+        solution = solve(problem, Auto(), tol=tol, warm=warm, budget=Budget(stop=stop))
+        if solution.status is Status.INTERRUPTED or solution.certificate is None:
+            return -np.inf, np.inf
+        if not np.isfinite(solution.certificate.gap):
+            return -np.inf, np.inf
+        found = Full.of(problem, solution)
+        return float(found.lower[i]), float(found.upper[i])
 
 
 class LeftOut:
@@ -29,16 +70,16 @@ class LeftOut:
     tol : float
         The relative gap to which a sample is retrained at most.
     max_bytes : int
-        What a Gram matrix may take.
+        What the equations may take.
 
     Attributes
     ----------
     lower, upper : arrays (n,)
         Certified ends; both the same infinity where no sample of the class would be left.
     is_retrained : bool array (n,)
-        Whom neither the theorems nor the equations of the full solution settled.
+        Those that neither the theorems nor the equations of the full solution settled.
     is_solved_for : bool array (n,)
-        Whom the theorems did not settle.
+        Those that the theorems did not settle.
 
     Examples
     --------
@@ -61,7 +102,8 @@ class LeftOut:
         self.lower, self.upper, self._brackets = bounds.lower, bounds.upper, bounds.brackets
         self.is_outside = is_outside(full)
         self.is_retrained, self.is_solved_for, self._is_exhausted = np.zeros((3, full.problem.n), dtype=bool)
-        self._retrainers: list[Retrainer] = []
+        self._solver = BySolver(full, tol)
+        self._equations: Equations | None = None
         self._lock = threading.Lock()
 
     def retrain(
@@ -72,10 +114,8 @@ class LeftOut:
         What is known by then is kept. `done` hears how many more samples are finished, in any thread; its True means stop.
         """
         n_asked = len(samples)
-        samples = samples[~self._is_alone(samples) & (self.full.problem.cost[samples] > 0)]
+        samples = samples[~self.is_alone[samples] & (self.full.problem.cost[samples] > 0)]
         self.is_solved_for[samples] = True
-        if len(samples) and not self._retrainers:
-            self._retrainers = self._choose(n_threads)
         open_ones = samples[~self._meets(samples, goal)]
         untold = n_asked - len(open_ones)
 
@@ -84,61 +124,58 @@ class LeftOut:
             more, untold = more + untold, 0
             return None if done is None else done(more)
 
-        for retrainer in self._retrainers:
-            if not len(open_ones):
-                break
-            retrainer.prepare()
-            if not self._work(retrainer, open_ones, goal, n_threads, tell):
+        if len(open_ones) and self._equations is None and Equations.suits(self.full):
+            self._equations = Equations(self.full, self.max_bytes, n_threads)
+        turns = self._turns()
+        while len(open_ones) and (way := next(turns, None)) is not None:
+            if not self._work(way, open_ones, goal, n_threads, tell):
                 return False
             open_ones = open_ones[~self._meets(open_ones, goal)]
         return untold == 0 or tell(0) is not True
 
-    def _is_alone(self, samples: Indices) -> Any:
-        return np.isinf(self.lower[samples]) & (self.lower[samples] == self.upper[samples])
+    def _turns(self) -> Iterator[Equations | BySolver]:
+        """The equations, as long as samples that should have moved can join them, and then the solver."""
+        if self._equations is not None:
+            yield self._equations
+            while self._equations.widen():
+                yield self._equations
+        yield self._solver
 
-    def _meets(self, samples: Indices, goal: Goal) -> Any:
-        lower, upper = self.lower[samples], self.upper[samples]
-        is_signed = goal.at_sign & ((lower > 0) | (upper <= 0))
-        is_known = is_signed | (upper - lower <= goal.width)
-        # Of kernel sums nobody who comes later knows more digits; of linear ones the solver's certificate does.
+    @property
+    def is_alone(self) -> Flags:
+        """The only sample of its class."""
+        return np.asarray(np.isinf(self.lower) & (self.lower == self.upper))
+
+    def _meets(self, samples: Indices, goal: Goal) -> Flags:
+        known = is_known(self.lower[samples], self.upper[samples], goal)
+        # Of kernel sums nothing that comes later knows more digits; of linear ones the solver's certificate does.
         is_final = goal.at_rounding or not self.full.problem.is_linear
-        return is_known | self._is_exhausted[samples] if is_final else is_known
-
-    def _choose(self, n_threads: int) -> list[Retrainer]:
-        """The fast way, if one suits, and the slow one for what that leaves open."""
-        slow = BySolver(self.full, self.tol)
-        if OnGram.suits(self.full, self.max_bytes):
-            return [OnGram(self.full, self.max_bytes, n_threads), slow]
-        if not OnRows.suits(self.full, self.max_bytes):
-            return [slow]
-        equations = OnEquations(self.full, self.max_bytes, n_threads)
-        return [*[equations] * TURNS, OnRows(self.full, equations.tableau), slow]
+        return known | self._is_exhausted[samples] if is_final else known
 
     def _work(
-        self, retrainer: Retrainer, samples: Indices, goal: Goal, n_threads: int, tell: Callable[[int], Any]
+        self, way: Equations | BySolver, samples: Indices, goal: Goal, n_threads: int, tell: Callable[[int], Any]
     ) -> bool:
         """Hand the samples out to threads in small batches; the intervals only ever shrink.
 
-        A sample is finished when it meets the goal, when only rounding is left of its gap, or when nobody comes after this
-        retrainer.
+        A sample is finished when it meets the goal, when only rounding is left of its gap, or when the solver has tried.
         """
         state = {"next": 0}
-        stop, is_last = threading.Event(), retrainer is self._retrainers[-1]
+        stop, is_last = threading.Event(), way is self._solver
 
         def take() -> Indices:
             with self._lock:
                 start = state["next"]
-                state["next"] = min(start + retrainer.batch, len(samples))
+                state["next"] = min(start + way.batch, len(samples))
                 return samples[start : state["next"]]
 
         def work() -> None:
             try:
                 while not stop.is_set() and len(batch := take()):
-                    found = retrainer.run(batch, self._brackets[batch], goal, stop.is_set)
+                    found = way.run(batch, self._brackets[batch], goal, stop.is_set)
                     with self._lock:
-                        self.lower[batch] = np.maximum(self.lower[batch], found[:, 0])
-                        self.upper[batch] = np.minimum(self.upper[batch], found[:, 1])
-                        self.is_retrained[batch] |= found[:, ROUNDS] > 0
+                        self.lower[batch] = np.fmax(self.lower[batch], found[:, LOWER])
+                        self.upper[batch] = np.fmin(self.upper[batch], found[:, UPPER])
+                        self.is_retrained[batch] |= is_last
                         self._is_exhausted[batch] |= found[:, EXHAUSTED] > 0
                         finished = len(batch) if is_last else int(self._meets(batch, goal).sum())
                         if tell(finished) is True:

@@ -1,56 +1,48 @@
 """Where the others go if sample i leaves: exact, by pivoting on equations that all samples share.
 
-The samples inside their box and those near enough to a bound to change sides make one tableau (`_loops.pivoting`). Whoever moves
+The samples inside their box and those near enough to the margin to change sides make one tableau (`_loops.pivoting`). What moves
 beyond it shows in the gap, which is summed over all samples afterwards, and can be added.
 """
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy.linalg
 
 from maxmargin._loops.leave_one_out.fields import HIGH, INSIDE, LOW
-from maxmargin.analysis.leave_one_out.full import Full
+from maxmargin.analysis.leave_one_out.full import TUNING, Full
 from maxmargin.threads import together
-from maxmargin.typing import Floats, Indices
-
-MOST = 2500
-"""Samples inside their box up to which their equations are solved."""
-
-NEAR = 0.05
-"""Samples outside the margin are in the tableau from the start if they are this close to it."""
-
-RIDGE = 1e-7
-"""Added to the diagonal, as a share of its mean, for the sake of twins and of data with few features. It weighs moves away from
-the full solution, not β itself, so that it costs about RIDGE · ‖Δβ‖² of the gap."""
-
-SLACK, ROUNDS, STEPS, CHANGES = 1e-9, 20, 200, 300
-"""What counts as on the bound; the rounds of many changes and of one; how many samples may change sides."""
-
-PARTS = 2
-"""The products are made in so many pieces, whatever the number of threads: their bits depend on it."""
+from maxmargin.typing import Flags, Floats, Indices
 
 
-def likely_sides(full: Full) -> Indices:
+class Products(Protocol):
+    """Inner products of samples, with the constant of a penalised bias."""
+
+    def join(self, samples: Indices) -> None:
+        """Make ready for these samples, beside the earlier ones."""
+
+    def gram(self, i: Indices, j: Indices) -> Floats:
+        """K[i, j] for samples i that have joined."""
+
+    def bytes_for(self, size: int) -> int:
+        """What it holds where so many samples have joined."""
+
+
+class Pivoted(NamedTuple):
+    """β of a tableau's samples, a row a job, and whether the pivots of the job have ended there."""
+
+    beta: Floats
+    is_settled: Flags
+
+
+def sides_of(alpha: Floats, slack: Floats, squares: Floats, cost: Floats, y: Floats) -> Indices:
     """Where each sample is at the optimum, by both of its conditions: α + m/k ≤ 0 at zero, ≥ c at its cost, else inside."""
-    problem = full.problem
-    m = 1.0 - problem.y * (full.f + full.b)
     with np.errstate(over="ignore"):
-        t = np.abs(full.beta) + m / np.maximum(full.squares, np.finfo(np.float64).tiny)
-    is_positive = problem.y > 0
-    at_zero, at_cost = np.where(is_positive, LOW, HIGH), np.where(is_positive, HIGH, LOW)
-    return np.where(t <= 0, at_zero, np.where(t >= problem.cost, at_cost, INSIDE))
-
-
-def may_move(full: Full, near: float) -> Indices:
-    """The samples inside their box, the others that have a share, and those closer to the margin than `near`: nearest first."""
-    problem, inside = full.problem, likely_sides(full) == INSIDE
-    m = 1.0 - problem.y * (full.f + full.b)
-    rest = np.flatnonzero(~inside & ((full.beta != 0.0) | ((m > -near) & (problem.cost > 0))))
-    distance = np.where(full.beta[rest] != 0.0, 0.0, -m[rest])
-    return np.concatenate((np.flatnonzero(inside), rest[np.argsort(distance, kind="stable")]))
+        t = alpha + slack / np.maximum(squares, np.finfo(np.float64).tiny)
+    at_zero, at_cost = np.where(y > 0, LOW, HIGH), np.where(y > 0, HIGH, LOW)
+    return np.where(t <= 0, at_zero, np.where(t >= cost, at_cost, INSIDE))
 
 
 class Tableau:
@@ -60,17 +52,19 @@ class Tableau:
     ----------
     full : Full
         The problem on all samples.
-    gram : callable
-        (rows, columns) → their Gram matrix, with the constant of a penalised bias.
+    products : Products
+        Of its samples.
     max_bytes : int
         What it may take, the matrices included from which it is made.
     n_threads : int
         For the products.
+    near : float
+        The distance from the margin up to which a sample without a share takes part from the start.
 
     Attributes
     ----------
     samples : int array
-        Who takes part: `may_move(full, NEAR)` in some order, and those added since; or nobody.
+        The samples that take part: those inside their box first.
 
     Notes
     -----
@@ -78,94 +72,134 @@ class Tableau:
     """
 
     def __init__(
-        self, full: Full, gram: Callable[[Indices, Indices], Floats], max_bytes: int, n_threads: int = 1
+        self, full: Full, products: Products, max_bytes: int, n_threads: int = 1, near: float = TUNING.near
     ) -> None:
-        self._full, self._n_threads, self._max_bytes = full, n_threads, max_bytes
+        self._full, self._products, self._n_threads, self._max_bytes = full, products, n_threads, max_bytes
         self._border = int(full.problem.bias.is_free)
         self.samples = np.empty(0, dtype=np.intp)
-        everyone = may_move(full, NEAR)
-        inside = everyone[: np.count_nonzero(likely_sides(full) == INSIDE)]
+        problem, slack = full.problem, full.slack
+        sides = sides_of(np.abs(full.beta), slack, full.squares, problem.cost, problem.y)
+        by_distance = np.argsort(np.abs(slack), kind="stable")
+        by_distance = by_distance[problem.cost[by_distance] > 0]
+        is_inside = sides[by_distance] == INSIDE
+        # Where a free bias has nobody inside to hold it, the nearest sample begins there.
+        inside = np.sort(by_distance[is_inside]) if is_inside.any() else by_distance[: self._border]
+        others = by_distance[(np.abs(slack[by_distance]) < near) | (full.beta[by_distance] != 0.0)]
         self._size, self._n_inside = len(inside), len(inside) + self._border
-        is_solvable = self._border <= len(inside) <= MOST and len(everyone) > 0
-        if not is_solvable or not self._fits(len(everyone) + 1):
+        if len(inside) + len(others) == 0 or not self._room() >= len(inside):
             return
-        K = gram(inside, inside)
-        mean = float(K.diagonal().mean()) if len(inside) else float(full.squares[everyone].mean())
+        products.join(inside)
+        K = products.gram(inside, inside)
+        mean = float(K.diagonal().mean()) if len(inside) else float(full.squares[others].mean())
         # As Σβ = 0 where the bias is free, a constant changes nothing there, and no row is zero any more.
-        self._gram, self._constant, self._ridge = gram, mean * self._border, RIDGE * mean + np.finfo(np.float64).tiny
+        self._constant, self._ridge = mean * self._border, TUNING.ridge * mean + np.finfo(np.float64).tiny
         K += self._constant
         K[np.diag_indices(len(K))] += self._ridge
         self._Q = _bordered(_inverse(K)) if self._border else _inverse(K)
         if np.isfinite(self._Q).all():
             self.samples = inside
-            self.widen(everyone[len(inside) :])
+            self.widen(others)
 
-    def widen(self, more: Indices) -> None:
-        """Let more samples take part, if there is room for them; O(|F|² · len(more))."""
-        more = np.setdiff1d(more, self.samples)
-        if not self._fits(len(self._Q) + len(more)):
-            return
+    def widen(self, more: Indices) -> bool:
+        """Let more samples take part, the first of them where there is no room for all; O(|F|² · len(more)). True: some do."""
+        more = more[~np.isin(more, self.samples)][: max(self._room() - len(self.samples), 0)]
         n, old = self._n_inside, len(self._Q)
+        self._products.join(more)
         Q = np.empty((old + len(more), old + len(more)))
         Q[:old, :old] = self._Q
         right = np.ones((n, len(more)))
-        right[: self._size] = self._gram(self.samples[: self._size], more) + self._constant
+        gram: Callable[[Indices, Indices], Floats] = self._products.gram
+        right[: self._size] = gram(self.samples[: self._size], more) + self._constant
 
         def share(part: Indices) -> None:
             Q[:n, old + part] = V = Q[:n, :n] @ right[:, part]
             Q[old + part, :n] = V.T
-            S = self._gram(self.samples[self._size :], more[part]) + self._constant - Q[n:old, :n] @ right[:, part]
+            S = gram(self.samples[self._size :], more[part]) + self._constant - Q[n:old, :n] @ right[:, part]
             Q[n:old, old + part], Q[old + part, n:old] = S, S.T
-            Q[old:, old + part] = self._gram(more, more[part]) + self._constant - right.T @ V
+            Q[old:, old + part] = gram(more, more[part]) + self._constant - right.T @ V
             Q[old + part, old + part] += self._ridge
 
-        parts = [part for part in np.array_split(np.arange(len(more)), PARTS) if len(part)]
-        together([partial(share, part) for part in parts], self._n_threads)
+        halves = [part for part in np.array_split(np.arange(len(more)), 2) if len(part)]  # on any number of threads
+        together([partial(share, part) for part in halves], self._n_threads)
         self._Q, self.samples = Q, np.concatenate((self.samples, more))
-        self._settle()
+        self._begin()
+        return len(more) > 0
 
-    def _fits(self, size: int) -> bool:
-        return 4 * 8 * size**2 <= self._max_bytes
+    def _room(self) -> int:
+        """How many samples may take part: 4 matrices of their size, and what their products hold."""
+        each = self._products.bytes_for(1)
+        return int((np.sqrt(each**2 + 128.0 * self._max_bytes) - each) / 64.0) - 1
 
-    def _settle(self) -> None:
-        """The full solution, moved to where the equations hold: g = 0 inside, the others on their bounds."""
-        full, n, everyone = self._full, self._n_inside, np.arange(len(self.samples))
+    def _begin(self) -> None:
+        """Where every job starts: the full solution, moved to where the equations hold."""
+        full, at = self._full, self.samples
+        everyone = np.arange(len(at))
         self._place = everyone + self._border * (everyone >= self._size)
-        upper = (full.problem.cost * full.problem.y)[self.samples]
-        self._lo, self._hi = self._spread(np.minimum(upper, 0.0), -np.inf), self._spread(np.maximum(upper, 0.0), np.inf)
-        self._sides = self._spread(likely_sides(full)[self.samples], INSIDE)
-        self._beta = self._spread(full.beta[self.samples], full.b)
-        self._g = self._spread((full.f + full.b - full.problem.y)[self.samples], float(full.beta.sum()))
-        bounds = np.where(self._sides == LOW, self._lo, self._hi)[n:]
-        moves, left_over = bounds - self._beta[n:], self._g[:n]
-        self._beta[:n] -= self._Q[:n, :n] @ left_over + self._Q[:n, n:] @ moves
-        self._g[n:] += self._Q[n:, n:] @ moves - self._Q[n:, :n] @ left_over
-        self._beta[n:], self._g[:n] = bounds, 0.0
-        self._pivot(np.array([-1]))
+        upper = (full.problem.cost * full.problem.y)[at]
+        self._lo = self._spread(np.minimum(upper, 0.0)[np.newaxis], -np.inf)[0]
+        self._hi = self._spread(np.maximum(upper, 0.0)[np.newaxis], np.inf)[0]
+        g, b, total = (full.f + full.b - full.problem.y)[at], np.array([full.b]), np.array([full.beta.sum()])
+        self._start = self._consistent(full.beta[np.newaxis, at], g[np.newaxis], b, total)
+        self._pivot(np.array([-1]), *self._start)
 
-    def _spread(self, values: Any, bias: float) -> Any:
-        """One value a sample, and one for the bias, in the order of the tableau."""
-        out = np.full(len(self._Q), bias, dtype=values.dtype)
-        out[self._place] = values
+    def _spread(self, values: Any, bias: Any) -> Any:
+        """One value a sample, and one for the bias, in the order of the tableau; a row a job."""
+        out = np.empty((len(values), len(self._Q)), dtype=values.dtype)
+        out[:, self._size : self._n_inside] = np.reshape(bias, (-1, 1))
+        out[:, self._place] = values
         return out
 
-    def _pivot(self, jobs: Indices) -> Floats:
+    def _consistent(self, beta: Floats, g: Floats, b: Floats, total: Floats) -> tuple[Floats, Floats, Indices]:
+        """(β, g, sides) at which the equations hold, g = 0 inside and the others at their bounds, from a point near by.
+
+        b, total : of each job, the bias and Σβ over all samples, where the bias is free.
+        """
+        at, n, problem = self.samples, self._n_inside, self._full.problem
+        y = problem.y[at]
+        sides = sides_of(beta * y, -y * g, self._full.squares[at], problem.cost[at], y)
+        sides[:, 0] = np.where((sides == INSIDE).any(axis=1) | (self._border == 0), sides[:, 0], INSIDE)
+        beta, g, sides = self._spread(beta, b), self._spread(g, total), self._spread(sides, INSIDE)
+        bounds = np.where(sides == LOW, self._lo, np.where(sides == HIGH, self._hi, beta))[:, n:]
+        moves, left_over = bounds - beta[:, n:], g[:, :n].copy()
+        beta[:, :n] -= left_over @ self._Q[:n, :n] + moves @ self._Q[n:, :n]
+        g[:, n:] += moves @ self._Q[n:, n:] - left_over @ self._Q[:n, n:]
+        beta[:, n:], g[:, :n] = bounds, 0.0
+        return beta, g, sides
+
+    def _pivot(self, jobs: Indices, beta: Floats, g: Floats, sides: Indices) -> "Pivoted":
         from maxmargin._loops.leave_one_out.pivoting import leave_out_each
 
-        found = np.empty((len(jobs), len(self._Q)))
+        found, is_settled = np.empty((len(jobs), len(self._Q))), np.empty(len(jobs), dtype=bool)
         leave_out_each(
-            self._Q, self._n_inside, self._beta, self._g, self._lo, self._hi, self._sides, jobs, SLACK, ROUNDS,
-            STEPS, CHANGES, found,
+            self._Q, self._n_inside, beta, g, self._lo, self._hi, sides, jobs, TUNING.slack, TUNING.most_changes, found,
+            is_settled,
         )  # fmt: skip
-        return found
+        return Pivoted(found[:, self._place], is_settled)
 
-    def without(self, samples: Indices) -> Floats:
-        """β of `self.samples` in the solution without each of the given ones, (len(samples), len(self.samples))."""
-        if not len(self.samples):
-            return np.empty((len(samples), 0))
+    def _jobs(self, samples: Indices) -> Indices:
+        """The places of samples in the tableau; −1 for one that does not take part."""
         order = np.argsort(self.samples)
         at = order[np.minimum(np.searchsorted(self.samples, samples, sorter=order), len(order) - 1)]
-        return self._pivot(np.where(self.samples[at] == samples, self._place[at], -1))[:, self._place]
+        return np.where(self.samples[at] == samples, self._place[at], -1)
+
+    def without(self, samples: Indices, shifts: Floats) -> "Pivoted":
+        """The solution without each of the given samples.
+
+        shifts : what leaves g with a sample that takes no part, and with it its share of Σβ last; zeros for the others.
+        """
+        beta, g = (np.repeat(array, len(samples), axis=0) for array in self._start[:2])
+        sides = np.repeat(self._start[2], len(samples), axis=0)
+        away = np.flatnonzero(shifts.any(axis=1))
+        if len(away):
+            n = self._n_inside
+            more = self._spread(shifts[away, :-1], shifts[away, -1])
+            beta[away, :n] -= more[:, :n] @ self._Q[:n, :n]
+            g[away, n:] += more[:, n:] - more[:, :n] @ self._Q[:n, n:]
+        return self._pivot(self._jobs(samples), beta, g, sides)
+
+    def again(self, samples: Indices, beta: Floats, g: Floats, b: Floats, total: Floats) -> "Pivoted":
+        """The same from where the last pivots led, and its exact g = f + b − y: what the ridge and rounding left is mended."""
+        return self._pivot(self._jobs(samples), *self._consistent(beta, g, b, total))
 
 
 def _inverse(K: Floats) -> Floats:

@@ -14,21 +14,28 @@ Sample i gets cost 0 and all else stays. Three theorems, each made safe for a so
 
 Numbers that are computed come with bounds of their errors, and each inequality takes the worse end. The stored w is not quite
 w(β), nor Σβ quite 0 where it must be: both count in ‖w − w(β')‖, and what Σβ leaves is spread together with β_i.
+
+The ξα estimates say error, recall and precision from one fitted model; they prove nothing:
+
+    d = #{i : 2α_i R² + ξ_i ≥ 1}      error ≈ d/n      recall ≈ 1 − d₊/n₊      precision ≈ (n₊ − d₊)/(n₊ − d₊ + d₋)
+
+R² is the largest k(x, x). The lemma behind them says that all other samples are classified correctly. At the exact optimum of a
+machine without a free bias, and with a positive semi-definite kernel, that is a theorem (α_i k_ii + ξ_i < 1 suffices), and the
+error is at most d/n. With a free bias it takes 2R² for a bound of max ‖φ_i − φ_j‖², which needs k ≥ 0, and a bias that is unique:
+where either fails the exact error can be larger. A fit also stops at a gap. So these are estimates, and are printed as such.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from enum import Enum
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.analysis.leave_one_out.full import Full, kernel_sums
+from maxmargin.analysis.leave_one_out.full import TUNING, Full, kernel_sums
 from maxmargin.core import Hinge
 from maxmargin.core.bias import weighted_quantiles
 from maxmargin.rounding import SMALLEST, UNIT, gamma, length_above, raised, sum_above
 from maxmargin.typing import Flags, Floats, Indices
-
-LEVELS = 12
-"""The biases' brackets are found for so many radii, each rounded up to the next."""
 
 UP = 1.0 + 32.0 * UNIT
 """More than a dozen roundings of non-negative numbers can take away."""
@@ -219,10 +226,82 @@ def _brackets(full: Full, radii: Floats, known: Indices) -> Floats:
     total = float(weights[problem.y[on] > 0].sum())
     out = np.empty((len(known), 2))
     order = np.argsort(radii)
-    for part in np.array_split(order, min(LEVELS, len(order))):
+    for part in np.array_split(order, min(TUNING.levels, len(order))):
         widest = (float(radii[part].max()) * full.lengths[on] + error) * UP
         most = float(slope.weights[known[part]].max()) + slope.most
         slip = 4.0 * UNIT * (np.abs(kinks) + widest)
         out[part, 0] = weighted_quantiles(kinks - widest - slip, weights, total - most)[0]
         out[part, 1] = weighted_quantiles(kinks + widest + slip, weights, total + most)[0]
     return out
+
+
+class Verdict(Enum):
+    """What one model says of a left-out sample; each value is its sentence."""
+
+    CORRECT = "The lemma says that it would be classified correctly."
+    WRONG = "It is a training error; of an exact optimum, that is a leave-one-out error."
+    OPEN = "It may go either way; the estimate counts it as an error."
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, eq=False)
+class XiAlpha:
+    """Estimates of the leave-one-out error, recall and precision from one model.
+
+    Attributes
+    ----------
+    error, recall, precision : float
+        Estimates, pessimistic as a rule; recall and precision are those of the positive class. All are weighted by the
+        samples' weights. They are bounds of the exact values at the exact optimum of a machine without a free bias.
+    alpha, xi, number : arrays (n,)
+        The dual variable, the slack, and 2α_iR² + ξ_i, which is compared with 1.
+    radius2 : float
+        R².
+    verdicts : array of Verdict (n,)
+        By the number: below 1 correct, a slack above 1 wrong, otherwise open.
+    """
+
+    error: float
+    recall: float
+    precision: float
+    alpha: Floats
+    xi: Floats
+    number: Floats
+    radius2: float
+    verdicts: Any
+
+    def __str__(self) -> str:
+        return f"ξα estimates: error ≈ {self.error:.2%}, recall ≈ {self.recall:.2%}, precision ≈ {self.precision:.2%}"
+
+
+def xi_alpha(full: Full, weights: Floats) -> XiAlpha:
+    """The estimates of one binary problem whose samples have these weights; O(n)."""
+    problem = full.problem
+    on = problem.cost > 0
+    radius2 = float(full.squares[on].max())
+    return estimated(problem.y, np.abs(full.beta), np.maximum(full.slack, 0.0), radius2, np.where(on, weights, 0.0))
+
+
+def estimated(y: Floats, alpha: Floats, xi: Floats, radius2: float, mass: Floats) -> XiAlpha:
+    """The estimates from α and ξ of each sample and its weight; a sample of which they are not known (NaN) is open."""
+    number = 2.0 * alpha * radius2 + xi
+    may_fail = ~(number < 1.0)
+    positive = y > 0
+    n_plus, d_plus = float(mass[positive].sum()), float(mass[positive & may_fail].sum())
+    d_minus = float(mass[~positive & may_fail].sum())
+    kept = n_plus - d_plus
+    verdicts = np.full(len(y), Verdict.CORRECT, dtype=object)
+    verdicts[may_fail] = Verdict.OPEN
+    verdicts[xi > 1.0] = Verdict.WRONG
+    return XiAlpha(
+        error=(d_plus + d_minus) / float(mass.sum()),
+        recall=kept / n_plus,
+        precision=kept / (kept + d_minus) if kept + d_minus > 0 else 0.0,
+        alpha=alpha,
+        xi=xi,
+        number=number,
+        radius2=radius2,
+        verdicts=verdicts,
+    )

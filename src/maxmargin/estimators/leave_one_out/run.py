@@ -1,28 +1,39 @@
 """`leave_one_out` and `xi_alpha`: from an estimator and data to labels with their proofs."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.analysis import leave_one_out as analysis
-from maxmargin.analysis.leave_one_out import Full, LeftOut, XiAlpha
+from maxmargin.analysis.leave_one_out import Full, Goal, LeftOut, XiAlpha
+from maxmargin.analysis.leave_one_out.full import TUNING
 from maxmargin.core import Status
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import Classifier, check_flag, check_tol
 from maxmargin.estimators.inspect import stored_problems
-from maxmargin.estimators.leave_one_out.case import Case
-from maxmargin.estimators.leave_one_out.decisions import middle
-from maxmargin.estimators.leave_one_out.meaning import groups_of
+from maxmargin.estimators.leave_one_out.machine import Machine, middle
 from maxmargin.estimators.leave_one_out.result import ErrorRange, LeaveOneOut, SettledBy
-from maxmargin.estimators.leave_one_out.work import Observer, Work
 from maxmargin.estimators.linear import LinearSVC
+from maxmargin.estimators.multiclass.backends import elsewhere
 from maxmargin.estimators.svc import KernelClassifier
 from maxmargin.threads import one_blas_thread, usable_threads
-from maxmargin.typing import Floats
+from maxmargin.typing import Flags, Floats, Indices
+
+
+class Progress(NamedTuple):
+    """What an observer sees: samples done of those that the theorems left open, seconds so far, and seconds to come."""
+
+    done: int
+    total: int
+    seconds: float
+    eta: float
+
+
+Observer = Callable[[Progress], object]
+"""Called after each batch; returning True ends the work with what is known."""
 
 
 def leave_one_out(
@@ -80,10 +91,10 @@ def leave_one_out(
     Notes
     -----
     Cost: a fit to a gap at which a typical decision value is certain to 0.01, one pass over the data for the theorems, and for
-    each open sample another. The samples inside their box, up to 2500, are solved for together, once: |F|³ multiplications.
-    Memory: O(n + d) a thread beside the data, and the matrix of those equations; kernel machines hold their Gram matrix. Where
-    `cache_size` has no room for them, the samples are retrained instead. ``resolve="each"`` does this once for each different
-    weight (of each class, for balanced weights or one-vs-one).
+    each open sample another. The samples inside their box are solved for together, once: |F|³ multiplications. Memory: O(n + d) a
+    thread beside the data, and the matrix of those equations; kernel machines hold the rows of the Gram matrix of their samples.
+    Where `cache_size` has no room for them, the samples are retrained instead. ``resolve="each"`` does this once for each
+    different weight (of each class, for balanced weights or one-vs-one).
 
     Examples
     --------
@@ -91,24 +102,17 @@ def leave_one_out(
     >>> X, y = [[0.0], [1.0], [1.9], [3.0], [4.0], [5.0]], [0, 0, 0, 1, 1, 1]
     >>> result = leave_one_out(SVC(C=10.0, kernel="linear"), X, y)
     >>> result.error, result.n_retrained
-    (0.0, 2)
+    (0.0, 0)
     """
     started = time.perf_counter()
     check_flag("decision_values", decision_values)
     check_flag("verbose", verbose)
-    case = Case.of(estimator, X, y, sample_weight)
-    return run(case, resolve, started, decision_values, check_tol(tol), n_jobs, verbose, observe).result
-
-
-class Run(NamedTuple):
-    """The result, and the dual variables that the next one may start from."""
-
-    result: LeaveOneOut
-    betas: list[Floats]
+    machine = Machine.of(estimator, X, y, sample_weight)
+    return run(machine, resolve, started, decision_values, check_tol(tol), n_jobs, verbose, observe)[0]
 
 
 def run(
-    case: Case,
+    machine: Machine,
     resolve: str,
     started: float,
     decision_values: bool,
@@ -116,95 +120,157 @@ def run(
     n_jobs: int | None,
     verbose: bool,
     observe: Observer | None,
-) -> Run:
-    """Solve, apply the theorems, retrain what they leave open."""
-    n_threads = usable_threads(case.probe.n_jobs if n_jobs is None and hasattr(case.probe, "n_jobs") else n_jobs)
-    found, status, betas = Findings(case), Status.SOLVED, list[Floats]()
+) -> tuple[LeaveOneOut, list[Floats]]:
+    """Solve, apply the theorems, leave out what they do not decide; also the dual variables that the next may start from."""
+    n_threads = usable_threads(machine.probe.n_jobs if n_jobs is None and hasattr(machine.probe, "n_jobs") else n_jobs)
+    status, betas = Status.SOLVED, list[Floats]()
     with one_blas_thread(), _tally(verbose) as tally:
-        for group in groups_of(case, resolve):
-            part = replace(case, problems=group.problems)
+        known = Intervals(machine, n_threads, started, tally, observe)
+        for part, samples in machine.groups(resolve):
             part = part.from_betas(betas) if betas else part
             began = time.perf_counter()
             solutions = part.solve(n_threads)
             betas = [solution.beta for solution in solutions]
-            found.fit_seconds += time.perf_counter() - began
-            left = [
-                LeftOut(Full.of(problem, solution, n_threads), tol=tol, max_bytes=case.max_bytes)
-                for problem, solution in zip(part.problems, solutions, strict=True)
-            ]
-            work = Work(part, left, group.samples, n_threads, started, observe)
-            work.tally = tally
+            known.fit_seconds += time.perf_counter() - began
+            known.begin(
+                samples,
+                [
+                    LeftOut(Full.of(problem, solution, n_threads), tol=tol, max_bytes=machine.max_bytes)
+                    for problem, solution in zip(part.problems, solutions, strict=True)
+                ],
+            )
             was_interrupted = any(solution.status is Status.INTERRUPTED for solution in solutions)
-            is_complete = not was_interrupted and work.all(decision_values)
-            found.take(work)
-            if not is_complete:
-                status = Status.STOPPED if work.was_stopped else Status.INTERRUPTED
+            if was_interrupted or not known.settle(decision_values):
+                status = Status.STOPPED if known.was_stopped else Status.INTERRUPTED
                 break
-    return Run(_result(case, found, status, resolve, decision_values, started), betas)
+    return _result(machine, known, status, resolve, decision_values, started), betas
 
 
-@contextmanager
-def _tally(is_shown: bool) -> Iterator[Any]:
+def _tally(is_shown: bool) -> Any:
     """The bar of a run, or None."""
     if not is_shown:
-        yield None
-        return
+        return nullcontext()
     from maxmargin.estimators.progress.display import Tally
 
-    with Tally("leave-one-out") as tally:
-        yield tally
+    return Tally("leave-one-out")
 
 
-class Findings:
-    """What is known of each sample (the last axis) in each binary problem (the first)."""
+class Intervals:
+    """What is known of each sample (the last axis) in each binary problem (the first); groups of samples, one after the other."""
 
-    def __init__(self, case: Case) -> None:
-        shape = (len(case.problems), case.X.shape[0])
-        self.case, self.fit_seconds = case, 0.0
+    def __init__(self, machine: Machine, n_threads: int, started: float, tally: Any, observe: Observer | None) -> None:
+        self.machine, self.rows, shape = machine, machine.rows, (len(machine.problems), machine.X.shape[0])
+        self.n_threads, self.started, self.tally, self.observe = n_threads, started, tally, observe
+        self.was_stopped, self.fit_seconds = False, 0.0
         self.lower, self.upper = np.full(shape, -np.inf), np.full(shape, np.inf)
         self.is_retrained, self.is_solved_for, self.is_alone = np.zeros((3, *shape), dtype=bool)
         self.is_outside = np.ones(shape, dtype=bool)
         self.alpha, self.xi = np.full((2, *shape), np.nan)
         self.radius2 = np.zeros(shape[0])
 
-    def take(self, work: Work) -> None:
-        """Take over what is known of the samples that a work was about."""
-        self.lower[:, work.samples], self.upper[:, work.samples] = (
-            work.lower[:, work.samples],
-            work.upper[:, work.samples],
-        )
-        for k, one in enumerate(work.left):
-            is_own = np.isin(self.case.rows[k], work.samples)
-            rows = self.case.rows[k][is_own]
-            self.is_retrained[k, rows], self.is_outside[k, rows] = one.is_retrained[is_own], one.is_outside[is_own]
-            self.is_solved_for[k, rows] = one.is_solved_for[is_own]
-            self.is_alone[k, rows] = (np.isinf(one.lower) & (one.lower == one.upper))[is_own]
-            self.alpha[k, rows] = np.abs(one.full.beta)[is_own]
-            self.xi[k, rows] = analysis.slacks(one.full)[is_own]
+    def begin(self, samples: Indices, left: list[LeftOut]) -> None:
+        """Take over what the problems of a group know of its samples."""
+        self.left, self.is_meant = left, np.isin(np.arange(self.lower.shape[1]), samples)
+        for k, one in enumerate(left):
+            others = np.setdiff1d(samples, self.rows[k])
+            if len(others):
+                ends = one.full.elsewhere(self.machine.X, others, self.n_threads)
+                self.lower[k, others], self.upper[k, others] = ends
+            own = self.is_meant[self.rows[k]]
+            rows = self.rows[k][own]
+            self.is_outside[k, rows], self.is_alone[k, rows] = one.is_outside[own], one.is_alone[own]
+            self.alpha[k, rows], self.xi[k, rows] = np.abs(one.full.beta)[own], np.maximum(one.full.slack, 0.0)[own]
             self.radius2[k] = float(one.full.squares[one.full.problem.present].max())
+            self._read(k)
+
+    def _read(self, k: int) -> None:
+        """Take over what problem k knows by now."""
+        one, own = self.left[k], self.is_meant[self.rows[k]]
+        rows = self.rows[k][own]
+        self.lower[k, rows], self.upper[k, rows] = one.lower[own], one.upper[own]
+        self.is_retrained[k, rows], self.is_solved_for[k, rows] = one.is_retrained[own], one.is_solved_for[own]
+
+    def settle(self, decision_values: bool) -> bool:
+        """Leave samples out until every label is certain, or the tolerance is reached; False: interrupted."""
+        rule = self.machine.rule
+        for goal in rule.goals:
+            if not self._leave_out(rule.open_entries(self.lower, self.upper, goal), goal):
+                return False
+        everything = np.ones(self.lower.shape, dtype=bool)
+        return not decision_values or self._leave_out(everything, Goal(False, TUNING.value_width, at_rounding=True))
+
+    def _leave_out(self, entries: Flags, goal: Goal) -> bool:
+        """Leave out the marked samples of each problem."""
+        with np.errstate(invalid="ignore"):
+            entries = entries & self.is_meant & ~(self.upper - self.lower <= goal.width)
+        chosen = [np.flatnonzero(entries[k, rows]) for k, rows in enumerate(self.rows)]
+        self._done, self._total, self._since = 0, sum(map(len, chosen)), time.perf_counter()
+        if self.tally is not None:
+            self.tally.begin(self._total)
+        for k, samples in enumerate(chosen):
+            if len(samples):
+                is_complete = self._leave_out_of(self.left[k], samples, goal)
+                self._read(k)
+                if not is_complete or self.was_stopped:
+                    return False
+        return True
+
+    def _leave_out_of(self, one: LeftOut, samples: Indices, goal: Goal) -> bool:
+        """In threads, or on a backend of joblib's: each of its workers takes a part of the samples."""
+        backend = elsewhere()
+        if backend is None:
+            return one.retrain(samples, goal, self.n_threads, self._tell)
+        parts = np.array_split(samples, min(backend.n_jobs, len(samples)))
+        found = backend.map(_left_out, [(one.full, one.tol, one.max_bytes, part, goal) for part in parts])
+        for part, (ends, is_retrained) in zip(parts, found, strict=True):
+            one.lower[part], one.upper[part] = ends
+            one.is_retrained[part] |= is_retrained
+            one.is_solved_for[part] = True
+            self._tell(len(part))
+        return not self.was_stopped
+
+    def _tell(self, more: int) -> bool:
+        self._done += more
+        now = time.perf_counter()
+        pace = (now - self._since) / max(self._done, 1)
+        news = Progress(self._done, self._total, now - self.started, pace * max(self._total - self._done, 0))
+        if self.tally is not None:
+            self.tally.see(news.done)
+        if self.observe is not None and self.observe(news) is True:
+            self.was_stopped = True
+        return self.was_stopped
 
     def estimates(self) -> tuple[XiAlpha, ...]:
         """The ξα estimates of each problem."""
         return tuple(
             analysis.estimated(
                 problem.y, self.alpha[k, rows], self.xi[k, rows], float(self.radius2[k]),
-                np.where(problem.cost > 0, self.case.weights[rows], 0.0),
+                np.where(problem.cost > 0, self.machine.weights[rows], 0.0),
             )
-            for k, (problem, rows) in enumerate(zip(self.case.problems, self.case.rows, strict=True))
+            for k, (problem, rows) in enumerate(zip(self.machine.problems, self.rows, strict=True))
         )  # fmt: skip
 
 
+def _left_out(
+    full: Full, tol: float, max_bytes: int, samples: Indices, goal: Goal
+) -> tuple[tuple[Floats, Floats], Flags]:
+    """The ends of some samples, and which were retrained: in another process."""
+    one = LeftOut(full, tol=tol, max_bytes=max_bytes)
+    one.retrain(samples, goal)
+    return (one.lower[samples], one.upper[samples]), one.is_retrained[samples]
+
+
 def _result(
-    case: Case, found: Findings, status: Status, resolve: str, decision_values: bool, started: float
+    machine: Machine, found: Intervals, status: Status, resolve: str, decision_values: bool, started: float
 ) -> LeaveOneOut:
-    winner, is_certain = case.rule.label(found.lower, found.upper)
+    winner, is_certain = machine.rule.label(found.lower, found.upper)
     is_certain = np.asarray(is_certain, dtype=bool)
-    is_wrong = winner != case.labels
-    total = float(case.weights.sum())
+    is_wrong = winner != machine.labels
+    total = float(machine.weights.sum())
     surely, maybe = (
-        float(case.weights[mask].sum()) / total for mask in (is_wrong & is_certain, is_wrong | ~is_certain)
+        float(machine.weights[mask].sum()) / total for mask in (is_wrong & is_certain, is_wrong | ~is_certain)
     )
-    settled = np.full(case.X.shape[0], SettledBy.BALL, dtype=object)
+    settled = np.full(machine.X.shape[0], SettledBy.BALL, dtype=object)
     retrained = found.is_retrained.any(axis=0)
     settled[is_wrong] = SettledBy.TRAINING_ERROR
     settled[found.is_outside.all(axis=0)] = SettledBy.OUTSIDE
@@ -212,13 +278,13 @@ def _result(
     settled[retrained] = SettledBy.RETRAINED
     settled[found.is_alone.any(axis=0)] = SettledBy.LAST_OF_ITS_CLASS
     settled[~is_certain] = SettledBy.UNDECIDABLE if status is Status.SOLVED else SettledBy.INTERRUPTED
-    settled[case.weights == 0] = SettledBy.ABSENT
+    settled[machine.weights == 0] = SettledBy.ABSENT
     estimates = found.estimates()
     is_one = len(estimates) == 1
     values = middle(found.lower, found.upper)
     return LeaveOneOut(
-        predictions=case.probe.classes_[winner],
-        error=float(case.weights[is_wrong].sum()) / total,
+        predictions=machine.probe.classes_[winner],
+        error=float(machine.weights[is_wrong].sum()) / total,
         error_range=ErrorRange(surely, maybe),
         is_certain=is_certain,
         settled_by=settled,
@@ -265,10 +331,10 @@ def xi_alpha(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> XiAlp
         raise NotSupportedError(f"xi_alpha takes LinearSVC, SVC and HardMarginSVC, got {type(estimator).__name__}.")
     stored = stored_problems(estimator, X, y, sample_weight)
     stored.warn_of_other_data()
-    case = Case.of(estimator, X, y, sample_weight)
+    weights = np.ones(np.shape(y)[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     with one_blas_thread():
         estimates = tuple(
-            analysis.xi_alpha(Full.of(problem, candidate), case.weights[rows])
-            for (problem, candidate), rows in zip(stored.problems, case.rows, strict=True)
+            analysis.xi_alpha(Full.of(problem, candidate), weights[problem.row(np.arange(problem.n))])
+            for problem, candidate in stored.problems
         )
     return estimates[0] if len(estimates) == 1 else estimates

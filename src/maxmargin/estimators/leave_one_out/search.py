@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core import Regularization, Status
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import check_flag, check_tol
-from maxmargin.estimators.leave_one_out.case import Case
+from maxmargin.estimators.leave_one_out.machine import Machine
 from maxmargin.estimators.leave_one_out.result import LeaveOneOut
 from maxmargin.estimators.leave_one_out.run import run
 from maxmargin.typing import Floats
@@ -91,15 +91,13 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         betas: list[Floats] = []
         for C in candidates:
             started = time.perf_counter()
-            case = Case.of(clone(self.estimator).set_params(C=C), X, y, sample_weight)
-            if betas:
-                case = case.from_betas(betas)
-            found = run(case, self.resolve, started, False, tol, self.n_jobs, verbose, None)
-            betas = found.betas
-            results.append(found.result)
-            if found.result.status is Status.INTERRUPTED:
+            machine = Machine.of(clone(self.estimator).set_params(C=C), X, y, sample_weight)
+            machine = machine.from_betas(betas) if betas else machine
+            found, betas = run(machine, self.resolve, started, False, tol, self.n_jobs, verbose, None)
+            results.append(found)
+            if found.status is Status.INTERRUPTED:
                 break
-        self._store(candidates[: len(results)], results, case)
+        self._store(candidates[: len(results)], results, machine)
         if results[-1].status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if refit:
@@ -109,7 +107,7 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
         return self
 
-    def _store(self, candidates: list[Any], results: list[LeaveOneOut], case: Case) -> None:
+    def _store(self, candidates: list[Any], results: list[LeaveOneOut], machine: Machine) -> None:
         scores = np.array([1.0 - result.error for result in results])
         estimates = [
             [one.error for one in result.xi_alpha] if isinstance(result.xi_alpha, tuple) else [result.xi_alpha.error]
@@ -130,8 +128,8 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         self.best_index_ = int(scores.argmax())
         self.best_score_ = float(scores[self.best_index_])
         self.best_params_ = {"C": candidates[self.best_index_]}
-        self.classes_ = case.probe.classes_
-        self.n_features_in_ = case.X.shape[1]
+        self.classes_ = machine.probe.classes_
+        self.n_features_in_ = machine.X.shape[1]
 
     def predict(self, X: Any) -> Any:
         """The labels that `best_estimator_` gives."""

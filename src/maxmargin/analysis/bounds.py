@@ -1,0 +1,344 @@
+"""What the margin promises about unseen data: the theorems, and their inverses, on plain numbers.
+
+===============================  ========================================================  ===========
+function                         value                                                     source
+===============================  ========================================================  ===========
+:func:`hard_margin`              √(4(ρ/γ)²/m) + √(2 ln(2/δ)/m)                             UML 15.4
+:func:`hard_margin_samples`      the smallest m for which that is ≤ ε                      its inverses
+:func:`hard_margin_gamma`        the smallest γ
+:func:`hard_margin_delta`        the smallest δ
+:func:`soft_margin`              L(u) + λ‖u‖² + 2ρ²/(λm)                                   UML 15.7
+:func:`soft_margin_lambda`       √(2ρ²/(B²m))
+:func:`soft_margin_best`         min_{‖w‖≤B} L(w) + √(8ρ²B²/m)
+:func:`soft_margin_samples`      the smallest m for which √(8ρ²B²/m) ≤ ε                   its inverse
+:func:`vc_rate`                  √(d/m): a rate, no bound                                  UML 15.2.2
+:func:`perceptron_updates`       ⌊(ρ/γ)²⌋                                                  UML 15.1
+:func:`perceptron_margin`        ρ/√updates                                                its inverse
+:func:`leave_one_out_support`    E[support vectors]/m                                      Vapnik
+===============================  ========================================================  ===========
+
+UML is Shalev-Shwartz & Ben-David, *Understanding Machine Learning*, chapter 15. ρ, γ and B belong to the distribution
+that the samples come from. Put in as measured on a sample they give plug-in figures, and the result says so.
+"""
+
+import math
+import sys
+from fractions import Fraction
+
+from maxmargin.analysis.bound import (
+    THEOREMS,
+    Bound,
+    answer,
+    count,
+    not_negative,
+    number,
+    positive,
+    probability,
+    radius_and_margin,
+    smallest_sample,
+)
+from maxmargin.errors import InvalidInputError
+from maxmargin.rounding import shown_above, shown_below
+
+__all__ = ["Bound", *THEOREMS]
+
+INPUTS_ROUNDED = Fraction(1, 2**50)
+"""Relative error of (ρ/γ)², which come rounded: an integer that it misses by so much still counts."""
+
+
+def hard_margin(*, rho: float, gamma: float, m: int, delta: float, plug_in: bool = False) -> Bound:
+    """Bound the error of the hard-margin SVM by its margin, whatever the dimension.
+
+    With probability 1 − δ over training sets of size m the 0–1 error is at most
+    √(4(ρ/γ)²/m) + √(2 ln(2/δ)/m). O(1).
+
+    Parameters
+    ----------
+    rho, gamma : float
+        Radius ‖x‖ ≤ ρ and homogeneous margin γ of the *distribution*, 0 < γ ≤ ρ.
+    m : int
+        Number of training samples.
+    delta : float
+        Probability with which the bound may fail, in (0, 1).
+    plug_in : bool, default False
+        Say True if ρ or γ was measured on the sample: the result then calls itself an indication.
+
+    Examples
+    --------
+    >>> from maxmargin.analysis import bounds
+    >>> b = bounds.hard_margin(rho=1.0, gamma=0.5, m=10_000, delta=0.05)
+    >>> round(float(b), 4), b.vacuous
+    (0.0672, False)
+    """
+    rho, gamma = radius_and_margin(rho, gamma)
+    m, delta = count("m", m), probability("delta", delta)
+    value = _value(rho, gamma, m, delta)
+    claim = (
+        f"With probability at least {shown_below(1 - delta, 6)} the hard margin's error on new data is at "
+        f"most {shown_above(value, 4)}."
+    )
+    return answer(hard_margin, value, claim, plug_in, rho=rho, gamma=gamma, m=m, delta=delta)
+
+
+def hard_margin_samples(*, rho: float, gamma: float, epsilon: float, delta: float, plug_in: bool = False) -> Bound:
+    """Count the samples after which :func:`hard_margin` is at most ε: the smallest such integer m, exactly.
+
+    m = ⌈((2ρ/γ + √(2 ln(2/δ)))/ε)²⌉ up to rounding, and then by bisection on the bound as it is computed. ε in (0, 1).
+
+    Examples
+    --------
+    >>> from maxmargin.analysis import bounds
+    >>> m = bounds.hard_margin_samples(rho=1.0, gamma=0.5, epsilon=0.1, delta=0.05)
+    >>> int(m)
+    4511
+    >>> float(bounds.hard_margin(rho=1.0, gamma=0.5, m=m, delta=0.05)) <= 0.1
+    True
+    """
+    rho, gamma = radius_and_margin(rho, gamma)
+    epsilon, delta = probability("epsilon", epsilon), probability("delta", delta)
+    root = (2 * rho / gamma + _confidence(delta)) / epsilon
+    m = smallest_sample(lambda m: _value(rho, gamma, m, delta), epsilon, root * root)
+    claim = (
+        f"From {m} samples on, the hard margin's error on new data is at most {shown_above(epsilon, 4)} with "
+        f"probability at least {shown_below(1 - delta, 6)}."
+    )
+    return answer(hard_margin_samples, m, claim, plug_in, rho=rho, gamma=gamma, epsilon=epsilon, delta=delta)
+
+
+def hard_margin_gamma(*, rho: float, m: int, epsilon: float, delta: float, plug_in: bool = False) -> Bound:
+    """Find the smallest margin with which :func:`hard_margin` is at most ε, up to rounding.
+
+    γ = 2ρ/(ε√m − √(2 ln(2/δ))), refused where not even γ = ρ, the largest margin there is, would do.
+
+    Examples
+    --------
+    >>> from maxmargin.analysis import bounds
+    >>> g = bounds.hard_margin_gamma(rho=1.0, m=10_000, epsilon=0.1, delta=0.05)
+    >>> round(float(g), 4)
+    0.2746
+    """
+    rho, m = not_negative("rho", rho), count("m", m)
+    epsilon, delta = probability("epsilon", epsilon), probability("delta", delta)
+    room = epsilon * math.sqrt(m) - _confidence(delta)
+    if room < 2:
+        enough = hard_margin_samples(rho=1.0, gamma=1.0, epsilon=epsilon, delta=delta).value
+        raise InvalidInputError(
+            f"m = {m!r} samples are too few for epsilon = {epsilon!r} and delta = {delta!r}, however large the margin. "
+            f"Use at least {enough} samples, or a larger epsilon or delta."
+        )
+    value = 2 * rho / room
+    claim = (
+        f"A margin of at least {shown_above(value, 4)} keeps the hard margin's error on new data at most "
+        f"{shown_above(epsilon, 4)} with probability at least {shown_below(1 - delta, 6)}."
+    )
+    return answer(hard_margin_gamma, value, claim, plug_in, rho=rho, m=m, epsilon=epsilon, delta=delta)
+
+
+def hard_margin_delta(*, rho: float, gamma: float, m: int, epsilon: float, plug_in: bool = False) -> Bound:
+    """Find the smallest δ with which :func:`hard_margin` is at most ε, up to rounding.
+
+    δ = 2·exp(−(ε√m − 2ρ/γ)²/2), refused where it is not below 1. Where it underflows, the smallest normal float is
+    given: a larger δ claims less and stays true.
+
+    Examples
+    --------
+    >>> from maxmargin.analysis import bounds
+    >>> d = bounds.hard_margin_delta(rho=1.0, gamma=0.5, m=10_000, epsilon=0.08)
+    >>> round(float(d), 6)
+    0.000671
+    """
+    rho, gamma = radius_and_margin(rho, gamma)
+    m, epsilon = count("m", m), probability("epsilon", epsilon)
+    room = epsilon * math.sqrt(m) - 2 * rho / gamma
+    value = max(2 * math.exp(-room * room / 2), sys.float_info.min) if room > 0 else 1.0
+    if value >= 1:
+        raise InvalidInputError(
+            f"With m = {m!r} samples and rho/gamma = {rho / gamma:.6g} the bound exceeds epsilon = {epsilon!r} at "
+            "every confidence. Use more samples (hard_margin_samples counts them) or a larger epsilon."
+        )
+    claim = (
+        f"The hard margin's error on new data exceeds {shown_above(epsilon, 4)} with probability at most "
+        f"{shown_above(value, 4)}."
+    )
+    return answer(hard_margin_delta, value, claim, plug_in, rho=rho, gamma=gamma, m=m, epsilon=epsilon)
+
+
+def _confidence(delta: float) -> float:
+    """√(2 ln(2/δ)); the difference of logarithms also holds where 2/δ overflows."""
+    return math.sqrt(2 * (math.log(2) - math.log(delta)))
+
+
+def _value(rho: float, gamma: float, m: int, delta: float) -> float:
+    """The bound: every operation is monotone also as rounded, so that it does not increase with m."""
+    return (2 * (rho / gamma) + _confidence(delta)) / math.sqrt(m)
+
+
+def soft_margin(*, hinge_loss: float, norm: float, lam: float, rho: float, m: int, plug_in: bool = False) -> Bound:
+    """Bound the expected error of the soft-margin SVM by the hinge loss and the norm of any vector u.
+
+    E[error] ≤ L(u) + λ‖u‖² + 2ρ²/(λm), with L(u) the expected hinge loss of u. O(1).
+
+    Parameters
+    ----------
+    hinge_loss, norm : float
+        L(u) ≥ 0 and ‖u‖ ≥ 0 of the vector to compare with.
+    lam : float
+        λ > 0 of λ‖w‖² + mean hinge.
+    rho : float
+        Radius: ‖x‖ ≤ ρ.
+    m : int
+        Number of training samples.
+    plug_in : bool, default False
+        Say True if ρ or the loss was measured on the sample.
+
+    Examples
+    --------
+    >>> from maxmargin.analysis import bounds
+    >>> float(bounds.soft_margin(hinge_loss=0.125, norm=1.0, lam=0.25, rho=1.0, m=64))
+    0.5
+    """
+    hinge_loss, norm = not_negative("hinge_loss", hinge_loss), not_negative("norm", norm)
+    lam, rho, m = positive("lam", lam), not_negative("rho", rho), count("m", m)
+    value = hinge_loss + lam * norm * norm + 2 * rho * (rho / lam / m)
+    claim = f"In the mean over training sets, the soft margin's error on new data is at most {shown_above(value, 4)}."
+    return answer(soft_margin, value, claim, plug_in, hinge_loss=hinge_loss, norm=norm, lam=lam, rho=rho, m=m)
+
+
+def soft_margin_lambda(*, rho: float, B: float, m: int, plug_in: bool = False) -> Bound:
+    """Choose the λ that makes :func:`soft_margin` smallest when ‖u‖ = B: √(2ρ²/(B²m)).
+
+    Examples
+    --------
+    >>> from maxmargin.analysis import bounds
+    >>> float(bounds.soft_margin_lambda(rho=1.0, B=2.0, m=50))
+    0.1
+    """
+    rho, B, m = positive("rho", rho), positive("B", B), count("m", m)
+    value = math.sqrt(2 / m) * rho / B
+    claim = f"λ = {value:.4g} makes the soft margin's bound smallest for comparison vectors of norm {B:.4g}."
+    return answer(soft_margin_lambda, value, claim, plug_in, rho=rho, B=B, m=m)
+
+
+def soft_margin_best(*, hinge_loss: float, B: float, rho: float, m: int, plug_in: bool = False) -> Bound:
+    """Bound the expected error of the soft-margin SVM with the λ of :func:`soft_margin_lambda`.
+
+    E[error] ≤ min_{‖w‖≤B} L(w) + √(8ρ²B²/m); ``hinge_loss`` is that minimum, or L of any w with ‖w‖ ≤ B. O(1).
+
+    Examples
+    --------
+    >>> from maxmargin.analysis import bounds
+    >>> float(bounds.soft_margin_best(hinge_loss=0.125, B=2.0, rho=1.0, m=2048))
+    0.25
+    """
+    hinge_loss, B = not_negative("hinge_loss", hinge_loss), positive("B", B)
+    rho, m = not_negative("rho", rho), count("m", m)
+    value = hinge_loss + _excess(B, rho, m)
+    claim = f"In the mean over training sets, the soft margin's error on new data is at most {shown_above(value, 4)}."
+    return answer(soft_margin_best, value, claim, plug_in, hinge_loss=hinge_loss, B=B, rho=rho, m=m)
+
+
+def soft_margin_samples(*, B: float, rho: float, epsilon: float, plug_in: bool = False) -> Bound:
+    """Count the samples after which √(8ρ²B²/m) ≤ ε: the smallest such integer m, exactly.
+
+    From there on the expected error exceeds the best hinge loss with ‖w‖ ≤ B by at most ε > 0.
+
+    Examples
+    --------
+    >>> from maxmargin.analysis import bounds
+    >>> int(bounds.soft_margin_samples(B=2.0, rho=1.0, epsilon=0.125))
+    2048
+    """
+    B, rho, epsilon = positive("B", B), not_negative("rho", rho), positive("epsilon", epsilon)
+    root = rho / epsilon * B
+    m = smallest_sample(lambda m: _excess(B, rho, m), epsilon, 8 * root * root)
+    claim = (
+        f"From {m} samples on, the soft margin's error on new data is, in the mean over training sets, at most "
+        f"{shown_above(epsilon, 4)} above the best hinge loss of a vector of norm at most {shown_below(B, 4)}."
+    )
+    return answer(soft_margin_samples, m, claim, plug_in, B=B, rho=rho, epsilon=epsilon)
+
+
+def _excess(B: float, rho: float, m: int) -> float:
+    """√(8ρ²B²/m), in an order that does not square what may be large; as rounded it does not increase with m."""
+    return math.sqrt(8 / m) * (rho * B)
+
+
+def perceptron_updates(*, rho: float, gamma: float) -> Bound:
+    """Bound the number of updates that the perceptron makes on separable samples: ⌊(ρ/γ)²⌋.
+
+    A statement about the training samples themselves, so measured ρ = max‖x_j‖ and γ are what it wants. Computed in
+    rational arithmetic; within rounding of the next integer it is that one, so that 0.3 and 0.1 give 9.
+
+    Examples
+    --------
+    >>> from maxmargin.analysis import bounds
+    >>> int(bounds.perceptron_updates(rho=5.0, gamma=2.0))
+    6
+    """
+    rho, gamma = radius_and_margin(rho, gamma)
+    value = max(1, math.floor((Fraction(rho) / Fraction(gamma)) ** 2 * (1 + INPUTS_ROUNDED)))
+    claim = f"The perceptron makes at most {value} updates."
+    return answer(perceptron_updates, value, claim, rho=rho, gamma=gamma)
+
+
+def perceptron_margin(*, rho: float, updates: int) -> Bound:
+    """Bound the margin of samples on which the perceptron made so many updates: γ ≤ ρ/√updates.
+
+    Examples
+    --------
+    >>> from maxmargin.analysis import bounds
+    >>> float(bounds.perceptron_margin(rho=1.0, updates=16))
+    0.25
+    """
+    rho, updates = positive("rho", rho), count("updates", updates)
+    value = rho / math.sqrt(updates)
+    claim = f"No hyperplane through the origin separates the samples with a margin above {shown_above(value, 4)}."
+    return answer(perceptron_margin, value, claim, rho=rho, updates=updates)
+
+
+def leave_one_out_support(*, n_support: float, m: int, plug_in: bool = False) -> Bound:
+    """Bound the expected leave-one-out error by the expected share of support vectors, E[#SV]/m.
+
+    Taking a sample out that is no support vector leaves the model as it is, and that sample right. The leave-one-out
+    error of m samples estimates the error of training on m − 1 without bias.
+
+    Parameters
+    ----------
+    n_support : float
+        Expected number of support vectors, between 0 and m.
+    m : int
+        Number of training samples.
+    plug_in : bool, default False
+        Say True if the number is the one that a single fit has.
+
+    Examples
+    --------
+    >>> from maxmargin.analysis import bounds
+    >>> float(bounds.leave_one_out_support(n_support=30, m=200))
+    0.15
+    """
+    m = count("m", m)
+    n_support = number("n_support", n_support, f"a number between 0 and m = {m}", lambda x: 0 <= x <= m)
+    value = n_support / m
+    claim = f"In the mean over training sets, the leave-one-out error is at most {shown_above(value, 4)}."
+    return answer(leave_one_out_support, value, claim, plug_in, n_support=n_support, m=m)
+
+
+def vc_rate(*, d: int, m: int) -> Bound:
+    """Give the rate √(d/m) at which dimension-dependent bounds shrink, to set beside the ones of the margin.
+
+    A rate leaves out the constants: it claims nothing about an error, is never vacuous and has no inverse.
+
+    Examples
+    --------
+    >>> from maxmargin.analysis import bounds
+    >>> float(bounds.vc_rate(d=100, m=10_000))
+    0.1
+    """
+    d, m = count("d", d), count("m", m)
+    value = math.sqrt(d / m)
+    claim = (
+        f"The error of a halfspace in {d} dimensions shrinks at the rate {value:.4g}; a rate leaves out its "
+        "constants and claims nothing about an error."
+    )
+    return answer(vc_rate, value, claim, d=d, m=m)

@@ -1,0 +1,318 @@
+"""Leaving samples out on the equations of the full solution: pivots, the scores of all samples, and one look at the gap."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin._loops.leave_one_out.fields import BIAS, EXHAUSTED, GAP, LOWER, N_BOUNDS, UPPER
+from maxmargin.analysis.leave_one_out.full import TUNING, Full
+from maxmargin.analysis.leave_one_out.tableau import Tableau
+from maxmargin.core import Hinge, Problem
+from maxmargin.kernel_matrix.centre import SHIFT_ROWS
+from maxmargin.kernel_matrix.tiles import FLOAT64, TILE_Z, is_sparse, row_width, rows_that_fit
+from maxmargin.rounding import UNIT, gamma
+from maxmargin.threads import together
+from maxmargin.typing import Flags, Floats, Indices
+
+
+class Goal(NamedTuple):
+    """When an interval is good enough: at a certain sign, at this width, or where only rounding is left of its gap."""
+
+    at_sign: bool
+    width: float = 0.0
+    at_rounding: bool = False
+
+
+def is_known(lower: Floats, upper: Floats, goal: Goal) -> Flags:
+    """Where the sign is certain, if that is enough, or the interval narrow."""
+    return (goal.at_sign & ((lower > 0) | (upper <= 0))) | (upper - lower <= goal.width)
+
+
+class Scores(NamedTuple):
+    """What moves of β add to the scores, (jobs, n); sample j of a job errs by at most drift · length_j + floor."""
+
+    values: Floats
+    drifts: Floats
+    floors: Floats
+
+
+class Leavers(NamedTuple):
+    """Samples that leave without having joined: the jobs, their samples, what β they take along, and their rows."""
+
+    jobs: Indices
+    samples: Indices
+    shares: Floats
+    rows: Any
+
+
+class LinearProducts:
+    """Inner products of the rows of a linear problem, sparse or dense; sums of moves go through Xᵀ."""
+
+    def __init__(self, full: Full) -> None:
+        problem = full.problem
+        X = problem.X if problem.rows is None else problem.X[problem.rows]
+        self.X: Any = (sp.csr_array(X) if sp.issparse(X) else X).astype(np.float64, copy=False)
+        self._constant, self._lengths = problem.bias.scale**2, full.lengths
+        self._terms = float(problem.entries.max(initial=0.0))
+        self._joined = np.empty(0, dtype=np.intp)
+
+    def bytes_for(self, size: int) -> int:
+        """The rows of samples that joined are copied; they are few against the tableau."""
+        return 0
+
+    def join(self, samples: Indices) -> None:
+        """Keep their rows."""
+        self._joined = np.concatenate((self._joined, samples))
+        self._rows = self.X[self._joined]
+        d = self.X.shape[1]
+        terms = np.bincount(self._rows.indices, minlength=d) if sp.issparse(self.X) else np.full(d, len(self._joined))
+        self._slip2 = gamma(terms + 9.0) ** 2
+        self._slips = self._slips_of(self._rows)
+
+    def _slips_of(self, rows: Any) -> Floats:
+        """‖γ ∘ x‖ of each row: its part of w errs by this at most, as entry k is a sum over the rows that have it."""
+        squares = rows.multiply(rows) if sp.issparse(rows) else rows * rows
+        vanished = rows.shape[1] * np.finfo(np.float64).tiny
+        return np.asarray(1.01 * np.sqrt(squares @ self._slip2 + vanished))
+
+    def gram(self, i: Indices, j: Indices) -> Floats:
+        """K[i, j]."""
+        return self._dense(self.X[i] @ self.X[j].T)
+
+    def rows_of(self, samples: Indices) -> Any:
+        """Their rows of X."""
+        return self.X[samples]
+
+    def between(self, rows: Any) -> Floats:
+        """⟨row, x_j⟩ for some rows and the samples j that joined."""
+        return self._dense(self._rows @ rows.T).T
+
+    def _dense(self, product: Any) -> Floats:
+        return np.asarray(product.toarray() if sp.issparse(product) else product) + self._constant
+
+    def scores(self, moves: Floats, leavers: Leavers | None = None) -> Scores:
+        """Of the samples that joined, and of those that leave: two products with X."""
+        V = self._rows.T @ moves.T
+        sums, size = moves.sum(axis=1), np.abs(moves)
+        lengths, slips, mass = size @ self._lengths[self._joined], size @ self._slips, size.sum(axis=1)
+        if leavers is not None and len(leavers.jobs):
+            rows = leavers.rows
+            entries = sp.coo_array(rows)
+            np.add.at(V, (entries.col, leavers.jobs[entries.row]), entries.data * leavers.shares[entries.row])
+            size = np.abs(leavers.shares)
+            sums[leavers.jobs] += leavers.shares
+            lengths[leavers.jobs] += self._lengths[leavers.samples] * size
+            slips[leavers.jobs] += self._slips_of(rows) * size
+            mass[leavers.jobs] += size
+        # w errs by its slip, its product with x_j by γ(terms)‖w‖‖x_j‖, and the last sums round
+        drifts = 1.01 * (slips + gamma(self._terms + 8) * lengths)
+        floors = 1.01 * gamma(moves.shape[1] + 9) * self._constant * mass
+        values = np.ascontiguousarray((self.X @ V).T) + self._constant * sums[:, np.newaxis]
+        return Scores(values, drifts, floors)
+
+
+class GramRows(NamedTuple):
+    """K[i, :] for some samples i, a bound of the errors of each row's entries, and one of their sizes."""
+
+    values: Floats
+    error: Floats
+    largest: Floats
+
+
+class KernelProducts:
+    """Rows of the Gram matrix in memory: those of the samples that joined, against all samples."""
+
+    def __init__(self, full: Full, n_threads: int) -> None:
+        self._problem, self._n_threads = full.problem, n_threads
+        self._slot = np.full(full.problem.n, -1)
+        self._joined = np.empty(0, dtype=np.intp)
+        self._rows = gram_rows(full.problem, self._joined, n_threads)
+
+    def bytes_for(self, size: int) -> int:
+        """Two copies while more join."""
+        return 2 * 8 * self._problem.n * size
+
+    def join(self, samples: Indices) -> None:
+        """Make their rows."""
+        self._slot[samples] = len(self._joined) + np.arange(len(samples))
+        self._joined = np.concatenate((self._joined, samples))
+        more = gram_rows(self._problem, samples, self._n_threads)
+        self._rows = GramRows(*(np.concatenate(pair) for pair in zip(self._rows, more, strict=True)))
+
+    def gram(self, i: Indices, j: Indices) -> Floats:
+        """K[i, j]."""
+        return np.asarray(self._rows.values[self._slot[i]][:, j])
+
+    def rows_of(self, samples: Indices) -> GramRows:
+        """Their rows, made for the moment."""
+        return gram_rows(self._problem, samples, 1)
+
+    def between(self, rows: GramRows) -> Floats:
+        """Their entries for the samples that joined."""
+        return rows.values[:, self._joined]
+
+    def scores(self, moves: Floats, leavers: Leavers | None = None) -> Scores:
+        """Of the samples that joined, and of those that leave."""
+        units = 2.0 * gamma(moves.shape[1] + 9)
+        values = moves @ self._rows.values
+        floors = np.abs(moves) @ (self._rows.error + units * self._rows.largest)
+        if leavers is not None:
+            rows = leavers.rows
+            values[leavers.jobs] += leavers.shares[:, np.newaxis] * rows.values
+            floors[leavers.jobs] += np.abs(leavers.shares) * (rows.error + units * rows.largest)
+        return Scores(values, np.zeros(len(moves)), 1.01 * floors)
+
+
+class Equations:
+    """Leaves samples out by pivots on a shared tableau; the gap of what they find, over all samples, is the proof.
+
+    Samples that should have moved and are not in the tableau are marked, and join it on request.
+    """
+
+    batch: int = 32  # whatever the number of threads: bits depend on it
+
+    def __init__(self, full: Full, max_bytes: int, n_threads: int = 1, near: float = TUNING.near) -> None:
+        self.full = full
+        self.products = LinearProducts(full) if full.problem.is_linear else KernelProducts(full, n_threads)
+        self.tableau = Tableau(full, self.products, max_bytes, n_threads, near)
+        self.is_beyond = np.zeros(full.problem.n, dtype=bool)
+        self._g = full.f - full.problem.y
+        # f is that of the stored w, and g that of w(β)
+        self._error = (full.error + full.apart * full.lengths) * (1.0 + 8.0 * UNIT) + 2.0 * UNIT * np.abs(self._g)
+
+    @staticmethod
+    def suits(full: Full) -> bool:
+        """Whether the loss is the hinge, its costs are finite, and the kernel may be one."""
+        problem = full.problem
+        return isinstance(problem.loss, Hinge) and not problem.is_hard and problem.kernel.psd is not False
+
+    def widen(self) -> bool:
+        """Let the marked samples join the tableau; False where there are none, or no room for any."""
+        more, self.is_beyond[:] = np.flatnonzero(self.is_beyond), False
+        return len(more) > 0 and self.tableau.widen(more)
+
+    def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
+        """What is known of each of the samples, as `open_bounds`; nothing without equations."""
+        from maxmargin._loops.leave_one_out.look import look_each
+
+        full, problem, movers = self.full, self.full.problem, self.tableau.samples
+        bounds, brackets = open_bounds(len(samples)), brackets.copy()
+        if not len(movers):
+            return bounds
+        rules = np.array([float(goal.at_sign), goal.width, full.slope.least, full.slope.most])
+        at = np.flatnonzero(~np.isin(samples, movers) & (full.beta[samples] != 0.0))
+        leavers = Leavers(at, samples[at], -full.beta[samples[at]], self.products.rows_of(samples[at]))
+        shifts = np.zeros((len(samples), len(movers) + 1))
+        shifts[at, :-1] = leavers.shares[:, np.newaxis] * self.products.between(leavers.rows)
+        shifts[at, -1] = leavers.shares
+        beta, is_settled = self.tableau.without(samples, shifts)
+        self.is_beyond[samples[~is_settled]] = True
+        scores = self.products.scores(beta - full.beta[movers], leavers)
+        jobs, gaps = np.arange(len(samples)), np.full(len(samples), np.inf)
+        totals = full.beta.sum() - full.beta[movers].sum() + shifts[:, -1]
+        goes_on = is_settled
+        while goes_on.any() and not stop():
+            jobs, beta, gaps, totals = jobs[goes_on], beta[goes_on], gaps[goes_on], totals[goes_on]
+            scores = Scores(*(part[goes_on] for part in scores))
+            g, known, theirs = self._g + scores.values, bounds[jobs], brackets[jobs]
+            floors = scores.floors + 4.0 * UNIT * np.abs(g).max(axis=1)
+            look_each(
+                g, self._error, scores.drifts, floors, full.lengths, problem.y, problem.cost, full.slope.weights, full.beta,
+                movers, beta, problem.bias.is_free, samples[jobs], theirs, rules, self.is_beyond, known,
+            )  # fmt: skip
+            bounds[jobs], brackets[jobs] = known, theirs
+            m = -problem.y[movers] * (g[:, movers] + known[:, [BIAS]])
+            alpha = beta * problem.y[movers]
+            own = (problem.cost[movers] - alpha) * np.maximum(m, 0.0) + alpha * np.maximum(-m, 0.0)
+            own = np.where(movers == samples[jobs, np.newaxis], 0.0, own).sum(axis=1)
+            is_done = is_known(known[:, LOWER], known[:, UPPER], goal) | (known[:, EXHAUSTED] > 0)
+            # Pivots mend what the equations' own samples add to the gap; those beyond have to join first.
+            goes_on = ~is_done & (own > 0.5 * known[:, GAP]) & (known[:, GAP] < 0.5 * gaps)
+            if goes_on.any():
+                gaps[goes_on] = known[goes_on, GAP]
+                better, is_settled = self.tableau.again(
+                    samples[jobs[goes_on]], beta[goes_on], -(m * problem.y[movers])[goes_on], known[goes_on, BIAS],
+                    totals[goes_on] + beta[goes_on].sum(axis=1),
+                )  # fmt: skip
+                more = self.products.scores(better - beta[goes_on])
+                for one, two in zip(scores, more, strict=True):
+                    one[goes_on] += two
+                scores.floors[goes_on] += 2.0 * UNIT * np.abs(scores.values[goes_on]).max(axis=1)  # of this sum
+                beta[goes_on] = better
+                goes_on[goes_on] = is_settled
+        return bounds
+
+
+def open_bounds(count: int) -> Floats:
+    """What is known of so many samples before anything is: the bounds of the compiled loops."""
+    bounds = np.zeros((count, N_BOUNDS))
+    bounds[:, 0], bounds[:, 1] = -np.inf, np.inf
+    return bounds
+
+
+def gram_rows(problem: Problem, samples: Indices, n_threads: int) -> GramRows:
+    """k(x_i, x_j) of samples i and all j, plus the constant of a penalised bias; blocks of rows on each thread."""
+    values, error, largest = np.empty((len(samples), problem.n)), np.zeros(len(samples)), np.zeros(len(samples))
+    make, constant = _maker(problem), problem.bias.scale**2
+    width = rows_that_fit(row_width(problem.X), TILE_Z)
+
+    def fill(start: int) -> None:
+        at = slice(start, start + width)
+        for first in range(0, problem.n, width):
+            columns = np.arange(first, min(first + width, problem.n))
+            block, slip = make(samples[at], columns)
+            values[at, columns[0] : columns[-1] + 1] = block + constant if constant else block
+            sizes = np.abs(block).max(axis=1) + constant
+            error[at] = np.maximum(error[at], (slip + 4.0 * UNIT * (sizes if constant else 0.0)) * 1.01)
+            largest[at] = np.maximum(largest[at], sizes * 1.01)
+
+    together([partial(fill, start) for start in range(0, len(samples), width)], n_threads)
+    return GramRows(values, error, largest)
+
+
+def _maker(problem: Problem) -> Callable[[Indices, Indices], tuple[Floats, Floats]]:
+    """(rows, columns) → their block of the Gram matrix, and a bound of the error of the entries of each row."""
+    kernel, X = problem.kernel, problem.X
+    every = -(-X.shape[0] // SHIFT_ROWS) or 1
+    shared = kernel.shared_by(X[::every]) if kernel.sees_values_only else None
+
+    def make(i: Indices, j: Indices) -> tuple[Floats, Floats]:
+        rows, columns = X[problem.row(i)], kernel.reference(X, problem.row(j))
+        if not kernel.sees_values_only:  # the values are the definition
+            return problem.gram(i, j), np.zeros(len(i))
+        values = np.empty((len(i), len(j)))
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            left = kernel.side(rows, FLOAT64, shared, is_right=False)
+            right = kernel.ready(kernel.side(columns, FLOAT64, shared, is_right=True))
+            error = _error_of(kernel, left, right, values) if kernel.join(left, right, values, shared) else None
+            if error is not None and not kernel.has_differences:
+                return values, error
+            finest = kernel.difference_error(X.shape[1], 1.0, 1.0, 1) if kernel.has_differences else 0.0
+            if error is not None and (error <= TUNING.coarse * finest).all():
+                return values, error
+            kernel.fill_differences(rows, columns, values)
+        largest = np.abs(values).max(axis=1)
+        return values, np.asarray(kernel.difference_error(X.shape[1], 1.0, largest, 1))
+
+    return make
+
+
+def _error_of(kernel: Any, left: Any, right: Any, values: Floats) -> Floats:
+    """Of each row's entries: the bound of a sum with one term, at the column for which it is largest."""
+    one, weights = np.ones(1), kernel.error_weights(right, np.ones(values.shape[1]))
+    if weights is not None:
+        largest = (np.abs(values) * weights).max(axis=1)
+        return np.asarray(kernel.error(left, right, slice(None), one, largest, 1))
+    at = _longest(right)
+    return np.asarray(kernel.error(left, right, slice(at, at + 1), one, None, 1))
+
+
+def _longest(rows: Any) -> int:
+    """The number of the row with the largest norm; the RBF kernel's prepared rows know theirs."""
+    if hasattr(rows, "squares"):
+        return int(np.argmax(rows.squares))
+    squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel() if is_sparse(rows) else np.square(rows).sum(axis=1)
+    return int(np.argmax(squares))
