@@ -33,22 +33,22 @@ def loop_exact(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def by_precision(single: Callable[..., Any], double: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of one array that other loops can call: `single` for float32, `double` for float64."""
+    """A function of three arrays that other loops can call: `single` where the first is float32, `double` for float64."""
 
-    def in_single(values: Any) -> Any:
-        return single(values)
+    def in_single(values: Any, left: Any, right: Any) -> Any:
+        return single(values, left, right)
 
-    def in_double(values: Any) -> Any:
-        return double(values)
+    def in_double(values: Any, left: Any, right: Any) -> Any:
+        return double(values, left, right)
 
-    def either(values: Any) -> Any:
-        return single(values) if values.dtype.itemsize == 4 else double(values)
+    def either(values: Any, left: Any, right: Any) -> Any:
+        return (single if values.dtype.itemsize == 4 else double)(values, left, right)
 
     if os.environ.get("MAXMARGIN_JIT", "1") != "0":
         from numba.extending import overload
 
         @overload(either)  # type: ignore[untyped-decorator]
-        def _chosen(values: Any) -> Any:
+        def _chosen(values: Any, left: Any, right: Any) -> Any:
             return in_single if values.dtype.bitwidth == 32 else in_double
 
     return either

@@ -17,7 +17,7 @@ from maxmargin.core import Candidate, Problem
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.fingerprint import Fingerprint
 from maxmargin.estimators.progress.callbacks import TakesCallbacks
-from maxmargin.kernels.inner import distinct
+from maxmargin.kernels.tiles import distinct
 from maxmargin.solvers import Budget
 from maxmargin.solvers.linear.rows import WORTH_A_THREAD
 from maxmargin.threads import begun, usable_threads

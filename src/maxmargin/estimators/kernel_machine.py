@@ -26,8 +26,9 @@ from maxmargin.estimators.progress.convergence import warn_unless_solved
 from maxmargin.estimators.ramp_loss import LOSSES, chosen_solver, hinge_of, judged, store_outliers, trainer
 from maxmargin.estimators.separable import refuse_contradictions, separated
 from maxmargin.estimators.weights import class_factors, costs
-from maxmargin.kernel_matrix.shared_rows import SharedRows
-from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed, kernel_from_name
+from maxmargin.kernel_matrix.expansion import Expansion
+from maxmargin.kernel_matrix.matrix import KernelMatrix
+from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
 from maxmargin.solvers import Auto, Budget, Solver
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
@@ -112,7 +113,7 @@ class KernelClassifier(KernelPredictor):
             kernel = kernel.resolve(X, sample_weight=weights)
         trade_off = Regularization.of(self.C)
         factors = class_factors(self.class_weight, self.classes_, labels, weights)
-        shared = SharedRows(kernel, X)
+        shared = KernelMatrix(kernel, X)
         return [
             Problem(
                 X,

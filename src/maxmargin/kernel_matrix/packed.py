@@ -1,4 +1,4 @@
-"""Rows for RBF tiles with their zeros left out."""
+"""Rows for RBF tiles with their zeros left out, and the shift that makes most entries zero."""
 
 import math
 from dataclasses import dataclass
@@ -7,22 +7,84 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.kernel_matrix.centre import Centre, shifted
-from maxmargin.kernel_matrix.compiled import CompiledRows
+from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.rbf import RBF, ScaledRows, is_compiled
+from maxmargin.kernels.tiles import FLOAT64, TILE_BYTES, some_rows
 from maxmargin.typing import Block, Floats, Indices, Matrix
 
-CHEAP = 32
-# So many entries a row leave little time between two loads from memory.
+USUAL = 0.25
+"""Share of rows that makes a value worth shifting to. Of one feature, no row is more than twice as far from it as the farthest
+is from the mean."""
 
-PIECE_BYTES = 1 << 22
-# Rows are shifted and listed in pieces of this size.
+ENTRY_COST, ROW_COST = 1.7, 16
+"""Time of one entry in units of one feature of a matrix product, and of the exp of one value (benchmark kernel)."""
 
-LINE_BYTES = 64
-# Vectors that straddle the lines of the cache take twice the time.
+MOST_FEATURES = 2**16
+"""Features are numbered in 16 bits."""
+
+
+class Centre(NamedTuple):
+    """The shift μ of all rows, and whether few enough of their entries x − μ differ from 0."""
+
+    shift: Block | None
+    is_packed: bool = False
+
+
+def centre_of(kernel: Kernel, rows: Matrix) -> Centre:
+    """μ: of each feature the value of most rows, where there is one, else the mean; and if leaving zeros out is worth while.
+
+    The value is looked for at the lower end and in the middle: a value that most rows have is their median.
+    """
+    mean = kernel.shift_of(rows)
+    if mean is None or not isinstance(kernel, RBF) or not is_compiled() or not 0 < rows.shape[1] <= MOST_FEATURES:
+        return Centre(mean)
+    some = some_rows(rows)
+    shift, share = mean.copy(), np.full(len(mean), USUAL)
+    middle = len(some) // 2
+    for value in np.partition(some, (0, middle), axis=0)[[0, middle]]:
+        found = (some == value).mean(axis=0)
+        shift, share = np.where(found > share, value, shift).astype(mean.dtype), np.maximum(found, share)
+    entries = np.count_nonzero(some != shift) / len(some)
+    if not ENTRY_COST * entries <= rows.shape[1] + ROW_COST:
+        return Centre(mean)
+    with np.errstate(over="ignore", invalid="ignore"):
+        side = kernel.side(some, FLOAT64, shift)
+        is_near = math.isfinite(side.largest) and kernel.suits(FLOAT64, side, side)
+    return Centre(shift, is_packed=True) if is_near else Centre(mean)
+
+
+def prepared(kernel: Kernel, X: Matrix, dtype: np.dtype[Any], centre: Centre) -> Any:
+    """The rows of X as either side of a tile."""
+    if centre.is_packed:
+        assert isinstance(kernel, RBF)
+        return PackedRows.of(X, kernel, centre, dtype)
+    return kernel.side(X, dtype, centre.shift)
+
+
+def fill(kernel: Kernel, left: Any, right: Any, out: Block) -> bool:
+    """Fill one tile from its prepared sides; False, with nothing claimed, where out.dtype is too coarse for it."""
+    if not isinstance(left, PackedRows):
+        return kernel.join(left, right, out)
+    if not suits(kernel, out.dtype, left, right):
+        return False
+    left.fill(right, out)
+    return True
+
+
+def suits(kernel: Kernel, dtype: np.dtype[Any], *sides: Any) -> bool:
+    """Whether these are packed rows, for which a precision is fine enough: their sums need no tile."""
+    return isinstance(kernel, RBF) and isinstance(sides[0], PackedRows) and kernel.suits(dtype, *sides)
+
+
+def ready(right: Any) -> Any:
+    """A right side with nothing left to prepare: several threads may use it."""
+    if isinstance(right, PackedRows):
+        _ = right.padded
+    return right
 
 
 class Entries(NamedTuple):
-    """√(2γ)(x − μ) of rows x where it is not 0: those of row i stand at start[i] … start[i + 1]."""
+    """u of some rows where it is not 0: those of row i stand at start[i] … start[i + 1]."""
 
     start: Indices
     feature: Any
@@ -31,36 +93,32 @@ class Entries(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PackedRows:
-    """Some rows of a list of entries, as either side of a tile; `squares` are their γ‖x − μ‖²."""
+class PackedRows(ScaledRows):
+    """Some rows of a list of entries, as either side of a tile."""
 
     entries: Entries
     at: Indices
-    squares: Floats
 
     @classmethod
-    def of(cls, X: Matrix, centre: Centre, gamma: float, dtype: np.dtype[Any]) -> "PackedRows":
+    def of(cls, X: Matrix, kernel: RBF, centre: Centre, dtype: np.dtype[Any]) -> "PackedRows":
         """All rows of X: 2 bytes and one number for each entry."""
         from maxmargin._loops.rbf.packed import list_entries
 
         n, d = X.shape
-        step = max(1, PIECE_BYTES // (8 * d))
+        step = max(1, TILE_BYTES // (FLOAT64.itemsize * d))
         squares, start = np.empty(n), np.zeros(n + 1, dtype=np.int64)
-        features, values, count = [], [], 0
-        feature, value = np.empty(min(step, n) * d + 1, np.uint16), np.empty(min(step, n) * d + 1, dtype)
+        features, values, count = [np.empty(0, np.uint16)], [np.empty(0, dtype)], 0
         for first in range(0, n, step):
-            rows = shifted(X[first : first + step], centre.shift, dtype)
-            ends = start[first + 1 : first + 1 + len(rows)]
-            found = list_entries(
-                rows, dtype.type(math.sqrt(2 * gamma)), feature, value, ends, squares[first : first + step]
-            )
+            side = kernel.side(X[first : first + step], dtype, centre.shift)
+            feature, value = np.empty(side.rows.size + 1, np.uint16), np.empty(side.rows.size + 1, dtype)
+            ends = start[first + 1 : first + 1 + len(side.rows)]
+            found = list_entries(side.rows, feature, value, ends)
             ends += count
             count += found
+            squares[first : first + step] = side.squares
             features.append(feature[:found].copy())
             values.append(value[:found].copy())
-        none = [np.empty(0, np.uint16)], [np.empty(0, dtype)]
-        entries = Entries(start, np.concatenate(features or none[0]), np.concatenate(values or none[1]), d)
-        return cls(entries, np.arange(n), squares)
+        return cls(squares, Entries(start, np.concatenate(features), np.concatenate(values), d), np.arange(n))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -69,15 +127,14 @@ class PackedRows:
 
     @property
     def is_cheap(self) -> bool:
-        """Whether a value is computed about as fast as it is read from memory."""
-        return len(self.entries.value) <= CHEAP * (len(self.entries.start) - 1)
+        """Whether a value is computed about as fast as it is read from memory: rows with few entries."""
+        return len(self.entries.value) <= 2 * ROW_COST * (len(self.entries.start) - 1)
 
-    def part(self, rows: Any) -> "PackedRows":
-        """Some of these rows; their entries are not copied."""
-        return PackedRows(self.entries, self.at[rows], self.squares[rows])
+    def __getitem__(self, rows: Any) -> "PackedRows":
+        return PackedRows(self.squares[rows], self.entries, self.at[rows])
 
     def together(self) -> "PackedRows":
-        """The same rows with their entries side by side, for who reads them often."""
+        """The same rows with their entries side by side: for a side that is read often."""
         from maxmargin._loops.rbf.packed import copy_entries
 
         start, feature, value, width = self.entries
@@ -85,7 +142,7 @@ class PackedRows:
         np.cumsum(start[self.at + 1] - start[self.at], out=new_start[1:])
         new = Entries(new_start, np.empty(new_start[-1], feature.dtype), np.empty(new_start[-1], value.dtype), width)
         copy_entries(start, feature, value, self.at, *new[:3])
-        return PackedRows(new, np.arange(len(self.at)), self.squares)
+        return PackedRows(self.squares, new, np.arange(len(self.at)))
 
     @cached_property
     def own(self) -> Block:
@@ -109,11 +166,6 @@ class PackedRows:
         padded.reshape(-1)[: len(self.own)] = self.own
         return padded
 
-    @cached_property
-    def largest(self) -> float:
-        """The largest of the squares; NaN where one of them is."""
-        return float(self.squares.max(initial=0.0))
-
     @property
     def dtype(self) -> np.dtype[Any]:
         """The precision of the values."""
@@ -121,14 +173,9 @@ class PackedRows:
 
     @cached_property
     def terms(self) -> int:
-        """How many products are summed at most."""
+        """How many products an exponent sums at most, and the two squares."""
         start = self.entries.start
         return int((start[self.at + 1] - start[self.at]).max(initial=0)) + 2
-
-    @cached_property
-    def typical(self) -> float:
-        """The median of the squares."""
-        return float(np.median(self.squares)) if len(self.squares) else 0.0
 
     def fill(self, columns: "PackedRows", out: Block) -> None:
         """The kernel between these rows and others, as columns."""
@@ -139,29 +186,26 @@ class PackedRows:
         if values is not out:
             out[...] = values
 
-    def add(self, columns: "PackedRows", weights: Block, out: Floats, store: Block, slots: Indices, begin: int) -> None:
-        """out += weights @ the same values; those of row r are kept in store[slots[r], begin:] where slots[r] ≥ 0."""
-        from maxmargin._loops.rbf.packed import add_values
-
-        add_values(*self._joined_with(columns), weights, out, store, slots, begin)
-
-    def sums(self, columns: "PackedRows", weights: Block, out: Floats) -> None:
-        """out[s, r] += Σ_k weights[s, k] · the same values."""
+    def add_sums(
+        self,
+        columns: "PackedRows",
+        weights: Block | None = None,
+        out: Floats | None = None,
+        column_weights: Block | None = None,
+        row_out: Floats | None = None,
+    ) -> None:
+        """Add the same values, each computed once and none kept: out_k += Σ_r weights_r K_rk, where there are weights,
+        and row_out[s, r] += Σ_k column_weights[s, k] K_rk.
+        """
         from maxmargin._loops.rbf.packed import sum_values
 
-        padded = np.zeros((len(weights), columns.padded.size), dtype=weights.dtype)
-        padded[:, : weights.shape[1]] = weights
-        sum_values(*self._joined_with(columns), padded, out)
-
-    def sums_both_ways(self, columns: "PackedRows", weights: Floats, their_weights: Floats) -> tuple[Floats, Floats]:
-        """(Σ_k their_weights_k · value_rk for each row r, Σ_r weights_r · value_rk for each column k), in one pass."""
-        from maxmargin._loops.rbf.packed import sum_values_both_ways
-
-        padded = np.zeros((2, columns.padded.size))
-        padded[0, : len(their_weights)] = their_weights
-        out = np.zeros(len(weights))
-        sum_values_both_ways(*self._joined_with(columns), weights, padded[0], out, padded[1])
-        return out, padded[1, : len(their_weights)]
+        size, dtype = columns.padded.size, self.dtype
+        over_columns = np.zeros((0 if column_weights is None else len(column_weights), size), dtype=dtype)
+        if column_weights is not None:
+            over_columns[:, : column_weights.shape[1]] = column_weights
+        over_rows = np.empty(0, dtype=dtype) if weights is None else weights.astype(dtype, copy=False)
+        row_out = np.empty((0, 0)) if row_out is None else row_out
+        sum_values(*self._joined_with(columns), over_rows, np.empty(0) if out is None else out, over_columns, row_out)
 
     def _joined_with(self, columns: "PackedRows") -> tuple[Any, ...]:
         from maxmargin._loops.rbf.gathered_sums import WIDE
@@ -170,20 +214,12 @@ class PackedRows:
         block = _aligned_zeros((TALL, WIDE), self.dtype)
         return *self.entries[:3], self.at, self.own, columns.table, columns.padded, block
 
-    def compiled(self, size: int) -> CompiledRows:
-        """What loops need to make single rows, padded to so many entries."""
-        from maxmargin._loops.rbf.packed import lay_out
-
-        width, size = -(-self.entries.width // 4) * 4, max(size, len(self.at))
-        T, squares = np.zeros((width, size), dtype=self.dtype), np.zeros(size, dtype=self.dtype)
-        lay_out(*self.entries[:3], self.at, T.reshape(1, width, size))
-        squares[: len(self.at)] = self.own
-        return CompiledRows(T, squares)
-
 
 def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Block:
-    """Zeros that begin with a line of the cache."""
-    size = math.prod(shape)
-    memory = np.zeros(size * dtype.itemsize + LINE_BYTES, dtype=np.uint8)
-    first = -memory.__array_interface__["data"][0] % LINE_BYTES
-    return memory[first : first + size * dtype.itemsize].view(dtype).reshape(shape)
+    """Zeros that begin with a line of the cache, as wide as a vector: one that straddles two lines takes twice the time."""
+    from maxmargin._loops.rbf.gathered_sums import LANE_BITS
+
+    size, line = math.prod(shape) * dtype.itemsize, LANE_BITS // 8
+    memory = np.zeros(size + line, dtype=np.uint8)
+    first = -memory.__array_interface__["data"][0] % line
+    return memory[first : first + size].view(dtype).reshape(shape)

@@ -5,7 +5,8 @@
 e^t by a polynomial (Taylor's of degree 13 in float64; Cephes' of degree 7 in float32), 2^k by its bits. Without branches, so
 that the compiler makes vectors of it: three times as fast as `numpy.exp` where that has no AVX-512. Errors: 4 units
 of the last place at
-most. Positive numbers count as 0, NaN stays, and what is below e^−708 (e^−87) is 0.
+most. Positive numbers count as 0, NaN stays, and what is below e^−708 (e^−87) is 0. Two vectors are subtracted first: an RBF
+exponent is an inner product less two squares.
 """
 
 import numpy as np
@@ -14,12 +15,12 @@ from maxmargin._loops.jit import by_precision, loop_as_written
 
 
 @loop_as_written
-def exp64(values):
-    """Replace each x of a two-dimensional float64 array by exp(min(x, 0)); O(1.5 ns) a value."""
+def exp64(values, left, right):
+    """Replace each x_ij of a two-dimensional float64 array by exp(min(x_ij − left_i − right_j, 0)); O(1.5 ns) a value."""
     for i in range(values.shape[0]):
-        row = values[i]
+        row, own = values[i], left[i]
         for j in range(row.shape[0]):
-            given = row[j]
+            given = row[j] - own - right[j]
             x = min(max(given, -708.0), 0.0)
             k = np.floor(x * 1.4426950408889634 + 0.5)
             t = x - k * 6.93145751953125e-1 - k * 1.42860682030941723212e-6
@@ -43,13 +44,13 @@ def exp64(values):
 
 
 @loop_as_written
-def exp32(values):
+def exp32(values, left, right):
     """The same in float32; O(0.4 ns) a value."""
     lowest, zero, one = np.float32(-87.0), np.float32(0.0), np.float32(1.0)
     for i in range(values.shape[0]):
-        row = values[i]
+        row, own = values[i], left[i]
         for j in range(row.shape[0]):
-            given = row[j]
+            given = row[j] - own - right[j]
             x = min(max(given, lowest), zero)
             k = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
             t = x - k * np.float32(0.693359375) - k * np.float32(-2.12194440e-4)

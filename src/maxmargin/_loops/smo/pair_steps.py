@@ -31,13 +31,13 @@ def fill_row(T, squares, i, constant, extra, out):
     """
     size = out.shape[0]
     for k in range(size):
-        out[k] = -squares[i] - squares[k]
+        out[k] = 0.0
     for f in range(0, T.shape[0], 4):
         row0, row1, row2, row3 = T[f], T[f + 1], T[f + 2], T[f + 3]
         u0, u1, u2, u3 = row0[i], row1[i], row2[i], row3[i]
         for k in range(size):
             out[k] += u0 * row0[k] + u1 * row1[k] + u2 * row2[k] + u3 * row3[k]
-    exponential(out.reshape(1, size))
+    exponential(out.reshape(1, size), squares[i : i + 1], squares)
     for k in range(size):
         out[k] += constant
     out[i] += extra
@@ -130,25 +130,8 @@ def advance_alone(g, step, Ki, rise, fall, diagonal, least):
 
 @loop_without_nan
 def pair_steps(
-    K,
-    slot,
-    T,
-    squares,
-    delta,
-    constant,
-    diagonal,
-    g,
-    beta,
-    lo,
-    hi,
-    rise,
-    fall,
-    floor,
-    share,
-    goal,
-    max_steps,
-    report,
-):
+    K, slot, T, squares, delta, constant, diagonal, g, beta, lo, hi, rise, fall, floor, share, goal, max_steps, report
+):  # fmt: skip
     """Move pairs until the violation is ≤ max(share · the first one, goal); changes g and beta in place.
 
     rise[k], fall[k] : 0 where β_k may still grow, or shrink; −BIG where not. Kept up to date here.
@@ -193,25 +176,8 @@ def pair_steps(
 
 @loop_without_nan
 def single_steps(
-    K,
-    slot,
-    T,
-    squares,
-    delta,
-    constant,
-    diagonal,
-    g,
-    beta,
-    lo,
-    hi,
-    rise,
-    fall,
-    floor,
-    share,
-    goal,
-    max_steps,
-    report,
-):
+    K, slot, T, squares, delta, constant, diagonal, g, beta, lo, hi, rise, fall, floor, share, goal, max_steps, report
+):  # fmt: skip
     """The same without the condition on Σβ: one β at a time, the one whose move gains most."""
     big, zero = rise.dtype.type(1e30), rise.dtype.type(0.0)
     shape = (g.shape[0] // CHUNK, CHUNK)

@@ -8,8 +8,8 @@ import numpy as np
 
 from maxmargin.analysis.leave_one_out.full import COARSE
 from maxmargin.core import Problem
-from maxmargin.kernel_matrix.centre import SHIFT_ROWS
-from maxmargin.kernel_matrix.tiles import FLOAT64, TILE_Z, is_sparse, row_width, rows_that_fit
+from maxmargin.kernel_matrix.packed import fill, prepared
+from maxmargin.kernels.tiles import FLOAT64, TILE_COLUMNS, is_sparse, row_width, rows_that_fit
 from maxmargin.rounding import UNIT
 from maxmargin.threads import together
 from maxmargin.typing import Floats, Indices
@@ -25,7 +25,7 @@ def fill_gram_rows(problem: Problem, samples: Indices, out: Floats, n_threads: i
     """
     error, largest = np.zeros(len(samples)), np.zeros(len(samples))
     make = _maker(problem)
-    width = rows_that_fit(row_width(problem.X), TILE_Z)
+    width = rows_that_fit(row_width(problem.X), TILE_COLUMNS)
     constant = problem.bias.scale**2
 
     def share(thread: int) -> None:
@@ -46,8 +46,7 @@ def fill_gram_rows(problem: Problem, samples: Indices, out: Floats, n_threads: i
 def _maker(problem: Problem) -> Callable[[Indices, Indices], tuple[Floats, Floats]]:
     """(rows, columns) → their block of the Gram matrix, and a bound of the error of the entries of each row."""
     kernel, X = problem.kernel, problem.X
-    every = -(-X.shape[0] // SHIFT_ROWS) or 1
-    shared = kernel.shared_by(X[::every]) if kernel.sees_values_only else None
+    centre = problem.kernel_matrix().centre
 
     def make(i: Indices, j: Indices) -> tuple[Floats, Floats]:
         rows, columns = X[problem.row(i)], kernel.reference(X, problem.row(j))
@@ -55,9 +54,8 @@ def _maker(problem: Problem) -> Callable[[Indices, Indices], tuple[Floats, Float
             return problem.gram(i, j), np.zeros(len(i))
         values = np.empty((len(i), len(j)))
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            left = kernel.side(rows, FLOAT64, shared, is_right=False)
-            right = kernel.ready(kernel.side(columns, FLOAT64, shared, is_right=True))
-            error = _error_of(kernel, left, right, values) if kernel.join(left, right, values, shared) else None
+            left, right = prepared(kernel, rows, FLOAT64, centre), prepared(kernel, columns, FLOAT64, centre)
+            error = _error_of(kernel, left, right, values) if fill(kernel, left, right, values) else None
             if error is not None and not kernel.has_differences:
                 return values, error
             finest = kernel.difference_error(X.shape[1], 1.0, 1.0, 1) if kernel.has_differences else 0.0

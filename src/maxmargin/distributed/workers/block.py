@@ -11,7 +11,7 @@ from maxmargin.core import Bias, loss_from_name
 from maxmargin.distributed.partition import Samples, Source, Survey, checked, survey, widened
 from maxmargin.distributed.workers.messages import Command, Commands, Memory, Site, Sums
 from maxmargin.distributed.workers.steps import MOST_FACTORED
-from maxmargin.kernels.inner import distinct
+from maxmargin.kernels.tiles import distinct
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices, Matrix

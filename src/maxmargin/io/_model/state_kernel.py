@@ -17,7 +17,8 @@ from maxmargin.io._model.state_common import (
 )
 from maxmargin.io._model.state_ramp import read_ramp, write_ramp
 from maxmargin.io._model.values import decode_kernel, encode_kernel
-from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
+from maxmargin.kernel_matrix.expansion import Expansion
+from maxmargin.kernels import Kernel, Linear, Precomputed
 
 
 @dataclass(frozen=True)

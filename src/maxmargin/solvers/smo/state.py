@@ -1,6 +1,5 @@
-"""The state of SMO between its rounds: who is looked at, what is known of the gap, whom to leave out."""
+"""The state of SMO between its rounds: which samples are looked at, what is known of the gap, which samples to leave out."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -9,16 +8,9 @@ from maxmargin.core.bias import squared_hinge_root
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
-from maxmargin.kernel_matrix.compiled import CompiledRows
-from maxmargin.solvers.smo.kernel_columns import KernelColumns
-from maxmargin.solvers.smo.row_cache import RowCache
-from maxmargin.solvers.smo.working_kernel import WorkingKernel
-from maxmargin.solvers.smo.working_set import size_for
-from maxmargin.typing import Block, Floats, Indices
-
-WORTH = 0.02
-"""It is progress too if the dual value rises by this part of itself or of what is missing: the gap of noisy data with a large
-cost stands still for long while the dual value climbs."""
+from maxmargin.kernel_matrix.matrix import KernelMatrix, LoopColumns
+from maxmargin.solvers.smo.working_set import SMOTuning, WorkingKernel
+from maxmargin.typing import Floats, Indices
 
 
 @dataclass
@@ -43,63 +35,83 @@ class Active:
 
 
 @dataclass
-class Pace:
-    """How fast the rounds were when they were last looked at, and what is done about it."""
-
-    gap: float = np.inf
-    dual: float = -np.inf
-    growth: int = 0  # how often working sets were doubled
-    face: Iterator[None] | None = None  # the step on the face that is under way
-    next_face: int = 0  # the round from which another is allowed
-    wait: int = 0  # rounds between the last two
-    rise: float = 0.0  # of the dual in the rounds before the last
-
-
-@dataclass
 class State:
-    """What a run holds; `spare` is of K's size, as fresh memory costs more than its values."""
+    """What a run holds."""
 
     problem: Problem
     max_bytes: int
     everybody: Active
     active: Active
     dual: float
+    tuning: SMOTuning
     b: float = 0.0
     gap: float = np.inf
-    columns: KernelColumns | None = None
-    cache: RowCache | None = None
+    matrix: KernelMatrix | None = None
+    source: LoopColumns | None = None
     working: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    kernel: WorkingKernel = field(default_factory=WorkingKernel.nothing)
-    spare: Block = field(default_factory=lambda: np.empty((0, 0)))
+    kernel: WorkingKernel | None = None
     has_whole: bool = False
-    source: CompiledRows | None = None
     rounds: int = 0
     last_shrink: int = 0
+    growth: int = 0  # how often working sets were doubled
+    last_gap: float = np.inf  # when the rounds were last found slow, or not
     least_gap: float = np.inf
     last_dual: float = -np.inf
+    last_progress: int = 0
     missing: list[float] = field(
         default_factory=list
-    )  # the least part of the dual value that was missing, after each round
-    pace: Pace = field(default_factory=Pace)
-    last_progress: int = 0
+    )  # least part of the dual value that was missing, after each round
     claims: int = 0
     is_exact: bool = False
     judged: Candidate | None = None
 
-    def let_go(self) -> None:
-        """Give up the working set and its kernel: their memory is needed."""
-        self.working, self.has_whole = np.empty(0, dtype=np.intp), False
-        self.kernel, self.spare = WorkingKernel.nothing(), np.empty((0, 0))
+    def forget_working_set(self) -> None:
+        """Begin the next round with an empty one."""
+        self.working, self.has_whole, self.kernel = np.empty(0, dtype=np.intp), False, None
 
+    def bytes_for_rows(self) -> int:
+        """What rows of K that are made one by one may take: 0 where that is not worth while.
 
-def working_size(state: State) -> int:
-    """How many samples the next working set has; its block may take a quarter of the memory."""
-    active = state.active
-    if state.source is not None:
-        return len(active.samples)
-    itemsize = 8 if state.columns is None else state.columns.dtype.itemsize
-    n_support = int(np.count_nonzero(active.beta))
-    return size_for(state.problem.n, len(active.samples), n_support, state.max_bytes // 4, itemsize, state.pace.growth)
+        Where the samples are many it is a bet on few support vectors: if it is lost, what was found is kept.
+        """
+        n, tuning = len(self.active.samples), self.tuning
+        if not tuning.few < n <= tuning.many:
+            return 0
+        most = 8 * tuning.whole**2
+        return min(self.max_bytes // 4, most if n <= tuning.whole else most // 4)
+
+    def working_size(self) -> int:
+        """How many samples the next working set has; its block may take a quarter of the memory.
+
+        All of them where they are few, else as many as a bounded round can treat; twice as many each time that proved slow.
+        """
+        active, tuning = self.active, self.tuning
+        n_active = len(active.samples)
+        if self.source is not None:
+            return n_active
+        itemsize = 8 if self.matrix is None else self.matrix.dtype.itemsize
+        room = max(64, int((self.max_bytes // 4 / itemsize) ** 0.5))
+        whole = tuning.whole if 2 * np.count_nonzero(active.beta) >= n_active else tuning.few
+        if n_active <= min(whole, room):
+            return n_active
+        usual = min(
+            tuning.size, max(tuning.few, self.problem.n // tuning.part), max(128, tuning.round_values // n_active)
+        )
+        return int(min(usual * 2 ** min(self.growth, 4), n_active, tuning.whole, room))
+
+    def look_back(self) -> None:
+        """After each round: every so often, see how fast the last ones were."""
+        if self.gap < 0.9 * self.least_gap or self._climbs():
+            self.least_gap, self.last_progress = min(self.gap, self.least_gap), self.rounds
+            self.last_dual = self.dual
+        if self.rounds % self.tuning.slow_rounds == 0:
+            self.growth += int(self.gap > 0.5 * self.last_gap)
+            self.last_gap = self.gap
+
+    def _climbs(self) -> bool:
+        """Whether the dual value has risen by something worth while."""
+        missing = min(self.gap * abs(self.dual) / max(1.0 - self.gap, 1e-16), np.finfo(float).max)
+        return self.dual - self.last_dual > self.tuning.worth * min(missing, abs(self.dual))
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -124,17 +136,11 @@ def estimate(state: State) -> None:
     state.missing.append(min(least, missing / max(abs(state.dual), np.finfo(float).tiny)))
 
 
-def climbs(state: State) -> bool:
-    """Whether the dual value has risen by something worth while."""
-    missing = min(state.gap * abs(state.dual) / max(1.0 - state.gap, 1e-16), np.finfo(float).max)
-    return state.dual - state.last_dual > WORTH * min(missing, abs(state.dual))
-
-
 def shrink(state: State) -> None:
     """Leave out the samples that sit on a bound, further from the margin than any violation reaches."""
     active = state.active
     state.last_shrink = state.rounds
-    if len(active.samples) <= working_size(state):
+    if len(active.samples) <= state.working_size():
         return
     F = active.g + active.t - active.delta * active.beta + state.b
     inside = active.y * (active.t - F)
@@ -152,6 +158,5 @@ def shrink(state: State) -> None:
     position[kept] = np.arange(len(kept))
     state.working, state.has_whole = position[state.working], False
     state.active = active.restrict(kept)
-    if state.columns is not None and state.cache is not None:
-        state.columns.restrict(kept)
-        state.cache.restrict(kept)
+    if state.matrix is not None:
+        state.matrix.restrict(kept)

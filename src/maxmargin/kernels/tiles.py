@@ -15,14 +15,15 @@ FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)
 EPS32 = float(np.finfo(np.float32).eps)
 
-TILE_X = 512
-TILE_Z = 2048
-# 512 × 2048 float32 values are 4 MB: a tile stays in cache between its GEMM and its exp, and is large enough for BLAS
-# to run at full speed.
+TILE_ROWS, TILE_COLUMNS = 512, 1024
+"""Values of one tile at most. 2 MB of float32 stay in the cache of one core from their product to their sum, and are enough for
+BLAS to run at full speed (benchmark kernel)."""
 
-TILE_BYTES = 8 << 20
-# What the conversion (up-cast, centring) of one side of a tile may cost. Two sides and a float64 tile of results stay
-# below 32 MB.
+TILE_BYTES = FLOAT64.itemsize * TILE_ROWS * TILE_COLUMNS
+"""Bytes that one side of a tile may take while it is converted: those of the values of a tile in float64."""
+
+SOME_ROWS = 256
+"""Rows whose mean is near enough to the data: any shift is right, and 256 leave a sixteenth of the spread."""
 
 
 def is_sparse(X: Any) -> bool:
@@ -62,6 +63,11 @@ def row_width(X: Matrix) -> int:
 def rows_that_fit(width: int, most: int) -> int:
     """The number of rows in a tile: `most`, or fewer when the rows are wide; at least one."""
     return max(1, min(most, TILE_BYTES // (8 * max(width, 1))))
+
+
+def some_rows(X: Matrix) -> Matrix:
+    """At most SOME_ROWS rows, evenly spaced: they tell where the data are."""
+    return X[:: -(-X.shape[0] // SOME_ROWS) or 1]
 
 
 def cut(X: Matrix, start: int, stop: int) -> Matrix:
@@ -117,3 +123,38 @@ def as_indices(rows: Any) -> Indices:
     """Row numbers, or a mask, as a one-dimensional array; an empty list is no rows."""
     found = np.atleast_1d(np.asarray(rows))
     return found if found.size else found.astype(np.intp)
+
+
+def squared_norms(X: Matrix, dtype: np.dtype[Any]) -> Block:
+    """Return ‖x_i‖² for all rows, tile by tile, in O(nnz)."""
+    if is_sparse(X):
+        from maxmargin._loops.linear.csr import squares_csr
+
+        X, sums = distinct(X), np.empty(X.shape[0])
+        squares_csr(X.indptr.astype(np.int64, copy=False), X.data, sums)
+        return sums.astype(dtype, copy=False)
+    out = np.empty(X.shape[0], dtype=dtype)
+    step = rows_that_fit(row_width(X), TILE_COLUMNS)
+    for start in range(0, out.size, step):
+        tile = cast(cut(X, start, start + step), dtype)
+        np.einsum("ij,ij->i", tile, tile, out=out[start : start + step])
+    return out
+
+
+def distinct(X: Matrix) -> Matrix:
+    """CSR rows in which no column is stored twice: X itself where that is so, else a summed copy."""
+    if X.has_canonical_format:
+        return X
+    X = X.copy()
+    X.sum_duplicates()
+    return X
+
+
+def require_finite(values: Block, what: str) -> None:
+    """Raise InvalidInputError where a computed value is infinite or not a number."""
+    # a finite sum has finite terms, and is three times as fast to look at
+    if not np.isfinite(values.sum()) and not np.isfinite(values).all():
+        raise InvalidInputError(
+            f"{what} is not finite in {values.dtype}: the data hold NaN or infinity, or values too large for it. "
+            "Replace missing values, scale the data (e.g. to mean 0 and variance 1), or choose smaller parameters."
+        )
