@@ -246,9 +246,11 @@ def test_they_are_not_taken_for_other_data_or_another_kernel():
 @pytest.mark.parametrize("kernel", [Linear(), RBF(0.3)])
 def test_what_is_not_packed_is_not_shared(kernel):
     X, _ = one_hot()
-    assert not KernelMatrix(kernel, sp.csr_array(X)).fits(X, kernel)
+    csr = sp.csr_array(X)
+    assert not KernelMatrix(kernel, csr).is_on(csr, kernel)
     dense = np.random.default_rng(0).standard_normal((100, 80))
-    assert not KernelMatrix(kernel, dense).fits(dense, kernel)
+    y = np.where(dense[:, 0] > 0, 1.0, -1.0)
+    assert Problem(dense, y, np.ones(100), kernel=kernel, shared=KernelMatrix(kernel, dense)).packed is None
 
 
 def test_rows_too_far_out_for_float32_are_looked_at_one_by_one():
@@ -266,10 +268,10 @@ def test_rows_too_far_out_for_float32_are_looked_at_one_by_one():
 def test_they_survive_a_pickle_without_their_rows():
     X, _ = one_hot()
     shared = KernelMatrix(RBF(0.3), X)
-    assert shared.fits(X, RBF(0.3))
+    assert shared.is_on(X, RBF(0.3))
     assert len(shared.packed.at) == len(X)
     again = pickle.loads(pickle.dumps(shared))
-    assert again.fits(again.X, RBF(0.3))
+    assert again.is_on(again.X, RBF(0.3))
     assert again._packed is None
 
 

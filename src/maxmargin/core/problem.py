@@ -306,17 +306,16 @@ class Problem:
 
     def expansion(self, j: Indices, v: Floats) -> Expansion:
         """x ↦ Σ_j v_j k(x, x_j)."""
-        expansion = Expansion(self.kernel, self.kernel.reference(self.X, self.row(j)), v[np.newaxis])
-        if self.shared is not None and self.shared.fits(self.X, self.kernel):
-            expansion.centre = self.shared.centre
-        return expansion
+        like = self.shared if self.shared is not None and self.shared.is_on(self.X, self.kernel) else None
+        return Expansion(self.kernel, self.kernel.reference(self.X, self.row(j)), v[np.newaxis], like=like)
 
     @property
     def packed(self) -> PackedRows | None:
         """The float32 rows of all samples, if they are shared with other problems."""
-        if self.shared is None or not self.shared.fits(self.X, self.kernel):
+        shared = self.shared
+        if shared is None or not shared.is_on(self.X, self.kernel) or not shared.centre.is_packed:
             return None
-        return self.shared.packed if self.rows is None else self.shared.packed[self.rows]
+        return shared.packed if self.rows is None else shared.packed[self.rows]
 
     def pieces(self, i: Indices | None = None) -> Iterator[tuple[slice, Matrix]]:
         """The rows of all samples, or of samples i, with their places: X itself, or copies of so many at a time."""

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.errors import NotSupportedError
-from maxmargin.kernel_matrix.matrix import PREPARED_BYTES
-from maxmargin.kernel_matrix.packed import Centre, PackedRows, centre_of, fill, prepared, ready, suits
+from maxmargin.kernel_matrix.matrix import PREPARED_BYTES, KernelMatrix
+from maxmargin.kernel_matrix.packed import ROW_COST, Centre, PackedRows, centre_of, fill, prepared, ready, suits
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inner import DENSE_FRACTION
 from maxmargin.kernels.tiles import (
@@ -31,8 +31,8 @@ from maxmargin.typing import Block, Floats, Indices, Matrix
 PIECE_ROWS = 16
 """Rows that a tile has at least: sparse ones are made dense where so many fit, and a thread takes as many in finer arithmetic."""
 
-FEW_PRODUCTS = 2**22
-"""Products of two features (values × features) up to which one loop over differences is faster than tiles: about 2 ms."""
+FEW_PRODUCTS = 2**23
+"""Products of two features (an exp counts as ROW_COST of them) up to which one loop over differences is faster than tiles."""
 
 SUM_TERMS = 128
 """float32 values that are summed before the sum goes on in float64: their number is part of the error bound."""
@@ -66,6 +66,8 @@ class Expansion:
         The coefficients.
     groups : integer array, optional
         How many consecutive rows of Z belong to each group; by default all to one.
+    like : KernelMatrix, optional
+        One whose shift is taken, so that its packed rows can be evaluated.
 
     Notes
     -----
@@ -87,8 +89,10 @@ class Expansion:
     array([ 1.6321, -0.2642])
     """
 
-    def __init__(self, kernel: Kernel, Z: Matrix, A: Floats, groups: Any = None) -> None:
-        self.kernel, self.A = kernel, A
+    def __init__(
+        self, kernel: Kernel, Z: Matrix, A: Floats, groups: Any = None, like: KernelMatrix | None = None
+    ) -> None:
+        self.kernel, self.A, self.like = kernel, A, like
         self.Z = as_matrix(Z, "Z")
         counts = [self.Z.shape[0]] if groups is None else groups
         self.ends: Indices = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
@@ -98,11 +102,16 @@ class Expansion:
     @cached_property
     def centre(self) -> Centre:
         """The common shift of all rows, and whether their zeros are left out."""
+        if self.like is not None:
+            return self.like.centre
         some = some_rows(self.Z)
         return centre_of(self.kernel, _dense(some) if self.is_dense else some)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "centre"} | {"_cached": {}}
+        return {name: value for name, value in self.__dict__.items() if name != "centre"} | {
+            "_cached": {},
+            "like": None,
+        }
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Expansion) or (self.kernel, self.Z.shape) != (other.kernel, other.Z.shape):
@@ -126,7 +135,7 @@ class Expansion:
 
     def is_small(self, X: Matrix) -> bool:
         """Whether values by differences are so few that they are faster than tiles, and in float64."""
-        return self.kernel.has_differences and X.shape[0] * self.Z.shape[0] * X.shape[1] <= FEW_PRODUCTS
+        return self.kernel.has_differences and X.shape[0] * self.Z.shape[0] * (X.shape[1] + ROW_COST) <= FEW_PRODUCTS
 
     def bounded(
         self, X: Matrix | PackedRows, dtype: Any = FLOAT64, n_threads: int = 1, *, by_differences: bool = False
@@ -251,12 +260,16 @@ class Expansion:
         return out
 
     def _sum_small(self, X: Matrix, out: Bounded) -> None:
-        """Fill all sums by differences at once, on one thread."""
-        values, sizes = np.empty((X.shape[0], self.Z.shape[0])), np.abs(self.A).max(axis=0)
-        self.kernel.fill_differences(X, self.Z, values)
-        for g, start, stop in self.parts(Tile(0, self.Z.shape[0], None)):
-            out.sums[g] = self.A[:, start:stop] @ values[:, start:stop].T
-            total = sum_above(sizes[start:stop])
+        """Fill all sums by differences, on one thread; some rows at a time, whose values stay in the cache."""
+        groups = list(self.parts(Tile(0, self.Z.shape[0], None)))
+        for first in range(0, X.shape[0], TILE_ROWS):
+            rows = cut(X, first, first + TILE_ROWS)
+            values = np.empty((self.Z.shape[0], rows.shape[0]))
+            self.kernel.fill_differences(self.Z, rows, values)
+            for g, start, stop in groups:
+                np.matmul(self.A[:, start:stop], values[start:stop], out=out.sums[g, :, first : first + TILE_ROWS])
+        for g, start, stop in groups:
+            total = sum_above(np.abs(self.A[:, start:stop]).max(axis=0))
             out.error[g] = self.kernel.difference_error(X.shape[1], total, total, stop - start)
 
     # ------------------------------------------------------------------ sides of tiles

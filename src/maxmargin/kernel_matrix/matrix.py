@@ -14,7 +14,17 @@ from maxmargin.kernels.inner import DENSE_FRACTION
 from maxmargin.kernels.parameters import check_number
 from maxmargin.kernels.precomputed import Precomputed
 from maxmargin.kernels.rbf import RBF
-from maxmargin.kernels.tiles import FLOAT32, TILE_COLUMNS, TILE_ROWS, as_indices, as_matrix, is_sparse, some_rows, take
+from maxmargin.kernels.tiles import (
+    FLOAT32,
+    TILE_COLUMNS,
+    TILE_ROWS,
+    as_indices,
+    as_matrix,
+    check_dtype,
+    is_sparse,
+    some_rows,
+    take,
+)
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices, Matrix
 
@@ -95,15 +105,15 @@ class KernelMatrix:
         shared: "KernelMatrix | None" = None,
     ) -> None:
         self.kernel, self.X, self.n_threads = kernel, as_matrix(X), n_threads
-        self.samples: Indices | None = None if rows is None else np.arange(self.X.shape[0])[as_indices(rows)]
-        # an empty block knows the default dtype, and whether the kernel is resolved
-        self.dtype = kernel.between(self.X, slice(0, 0), slice(0, 0), dtype=dtype).dtype
+        self.samples: Indices | None = None if rows is None else as_indices(rows)
+        kernel.require_resolved()
+        self.dtype = kernel.default_dtype(self.X, self.X) if dtype is None else check_dtype(dtype)
         self.max_bytes = int(check_number("max_bytes", max_bytes))
         if self.max_bytes < 0:
             raise InvalidInputError(
                 f"max_bytes={max_bytes!r} is negative. Pass a number of bytes ≥ 0; 0 keeps nothing."
             )
-        self.shared = shared if shared is not None and shared.fits(self.X, kernel) else None
+        self.shared = shared if shared is not None and shared.is_on(self.X, kernel) else None
         self.hits = self.misses = self.values = self._time = 0
         self._lock = threading.Lock()
         self._packed: PackedRows | None = None
@@ -124,9 +134,10 @@ class KernelMatrix:
         position = np.full(self.n, -1)
         position[kept] = np.arange(len(kept))
         self.samples = kept if self.samples is None else self.samples[kept]
-        self._side = None if self._side is None else self._side[kept]
+        self._side, self._tiles = None if self._side is None else self._side[kept], None
+        if not self._memory.size:
+            return
         old, owner, used = self._kept, self._owner, self._used
-        self._tiles = None
         self._allocate(self._memory)
         alive = np.flatnonzero((owner >= 0) & (position[owner] >= 0))[: len(self._owner)]
         for new, at in enumerate(alive):  # the new row is at or before the old one, and shorter: nothing is lost unread
@@ -172,16 +183,16 @@ class KernelMatrix:
         missing = np.unique(wanted[~found])
         self.misses += len(missing)
         self.hits += len(wanted) - len(missing)
-        fresh = np.empty((len(missing), self.n), dtype=self.dtype)
+        places, fresh = self._reserve(missing), np.empty((len(missing), self.n), dtype=self.dtype)
 
         def store(at: slice, columns: slice, tile: Block) -> None:
             fresh[at, columns] = tile
 
         self._each_tile(missing, store)
-        places = self._reserve(missing)
-        self._kept[places[places >= 0]] = fresh[places >= 0]
         out = np.empty((len(wanted), self.n), dtype=self.dtype)
-        out[found] = self._kept[slots[found]]
+        if self._memory.size:
+            self._kept[places[places >= 0]] = fresh[places >= 0]
+            out[found] = self._kept[slots[found]]
         out[~found] = fresh[np.searchsorted(missing, wanted[~found])]
         return out
 
@@ -202,11 +213,12 @@ class KernelMatrix:
 
         self._each_tile(i[new], store)
         found, rest = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
-        kept = (self._kept, slots[found], weights[found], out)
-        self._share(
-            range(0, self.n if len(found) else 0, TILE_COLUMNS),
-            lambda start, _: add_rows(*kept, start, min(start + TILE_COLUMNS, self.n)),
-        )
+        if len(found):
+            kept = (self._kept, slots[found], weights[found], out)
+            self._share(
+                range(0, self.n, TILE_COLUMNS),
+                lambda start, _: add_rows(*kept, start, min(start + TILE_COLUMNS, self.n)),
+            )
         some, scaled = i[rest], weights[rest].astype(self.dtype)
         if len(rest) and suits(self.kernel, self.dtype, self.side):
             self.values += len(rest) * self.n
@@ -244,10 +256,9 @@ class KernelMatrix:
 
     # ------------------------------------------------------------------ rows ready for tiles
 
-    def fits(self, X: Matrix, kernel: Kernel) -> bool:
-        """Whether other problems on X may share the rows of this matrix: those of a data set whose zeros are left out."""
-        is_same = self.X is X and self.kernel == kernel and self.samples is None
-        return is_same and not is_sparse(X) and self.centre.is_packed
+    def is_on(self, X: Matrix, kernel: Kernel) -> bool:
+        """Whether this is the matrix of all rows of dense data, so that other problems on them may share what it holds."""
+        return self.X is X and self.kernel == kernel and self.samples is None and not is_sparse(X)
 
     @cached_property
     def centre(self) -> Centre:
@@ -358,11 +369,12 @@ class KernelMatrix:
     def clear(self) -> None:
         """Forget all rows and give the memory back."""
         self._memory: Block = np.empty(0, dtype=self.dtype)
-        self._allocate(self._memory)
 
     def _allocate(self, memory: Block) -> None:
         """Rows of n entries in this memory, all of them free."""
-        capacity = min(self.n, memory.size // max(self.n, 1))
+        if not memory.size:
+            return
+        capacity = min(self.n, memory.size // self.n)
         self._memory, self._kept = memory, memory[: capacity * self.n].reshape(capacity, self.n)
         self._owner: Indices = np.full(capacity, -1)
         self._used: Indices = np.zeros(capacity, dtype=np.int64)
@@ -370,8 +382,10 @@ class KernelMatrix:
 
     def _find(self, i: Indices) -> Indices:
         """Where the rows of samples i are, −1 where they are not; marks them as used."""
-        slots: Indices = self._slot[i]
         self._time += 1
+        if not self._memory.size:
+            return np.full(len(i), -1)
+        slots: Indices = self._slot[i]
         self._used[slots[slots >= 0]] = self._time
         return slots
 
@@ -382,7 +396,9 @@ class KernelMatrix:
             return places
         if not self._memory.size:
             room = min(self.n * self.n, self.max_bytes // self.dtype.itemsize)
-            self._allocate(np.empty(room // max(self.n, 1) * self.n, dtype=self.dtype))
+            self._allocate(np.empty(room // self.n * self.n, dtype=self.dtype))
+            if not self._memory.size:
+                return places
         # unused places first, then those used longest ago, but none that was used in this round
         order = np.lexsort((self._used, self._owner >= 0))
         order = order[(self._owner[order] < 0) | (self._used[order] < self._time)][: len(i)]

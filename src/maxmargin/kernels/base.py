@@ -95,9 +95,9 @@ class Kernel(ABC):
             If shapes do not agree, if a parameter is not resolved, or if a value overflows.
         """
         X, Z = as_matrix(X), as_matrix(Z, "Z")
-        self._require_resolved()
+        self.require_resolved()
         self._check_pair(X, Z)
-        dtype = self._default_dtype(X, Z) if dtype is None else check_dtype(dtype)
+        dtype = self.default_dtype(X, Z) if dtype is None else check_dtype(dtype)
         out = check_out(out, (X.shape[0], Z.shape[0]), dtype)
         if out.size == 0:
             return out
@@ -118,7 +118,7 @@ class Kernel(ABC):
     def diag(self, X: Matrix, *, dtype: Any = np.float64) -> Block:
         """Return k(x, x) for all rows x of X, in O(nnz): no n × n matrix is formed."""
         X, dtype = as_matrix(X), check_dtype(dtype)
-        self._require_resolved()
+        self.require_resolved()
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             values = self._diag(X, dtype)
         require_finite(values, f"A value of {self!r}")
@@ -263,7 +263,7 @@ class Kernel(ABC):
                 f"X has {X.shape[1]} features, Z has {Z.shape[1]}. Pass rows with the same features in the same order."
             )
 
-    def _default_dtype(self, X: Matrix, Z: Matrix) -> np.dtype[Any]:
+    def default_dtype(self, X: Matrix, Z: Matrix) -> np.dtype[Any]:
         """Return the arithmetic for data of these dtypes."""
         return FLOAT32 if X.dtype == FLOAT32 and Z.dtype == FLOAT32 else FLOAT64
 
@@ -272,7 +272,8 @@ class Kernel(ABC):
         return float(np.finfo(np.float64).eps)
 
     @final
-    def _require_resolved(self) -> None:
+    def require_resolved(self) -> None:
+        """Raise InvalidInputError where a parameter is still to be taken from the data."""
         if not self.is_resolved:
             raise InvalidInputError(
                 f"{self!r} still depends on the training data. Use kernel.resolve(X_train), or pass gamma as a number."

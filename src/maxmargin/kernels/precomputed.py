@@ -67,11 +67,12 @@ class Precomputed(Kernel):
                 "X must hold one column for each training sample."
             )
 
-    def _default_dtype(self, X: Matrix, Z: Matrix) -> np.dtype[Any]:
+    def default_dtype(self, X: Matrix, Z: Matrix) -> np.dtype[Any]:
+        """Return the precision of the values that were given."""
         return FLOAT32 if X.dtype == FLOAT32 else FLOAT64
 
     def _relative_error(self, X: Matrix) -> float:
-        return float(np.finfo(self._default_dtype(X, X)).eps)
+        return float(np.finfo(self.default_dtype(X, X)).eps)
 
     def _fill(self, X: Matrix, Z: Matrix, out: Block, shift: Block | None) -> None:
         columns = X[:, Z[:, 0]]

@@ -19,8 +19,8 @@ TILE_ROWS, TILE_COLUMNS = 512, 1024
 """Values of one tile at most. 2 MB of float32 stay in the cache of one core from their product to their sum, and are enough for
 BLAS to run at full speed (benchmark kernel)."""
 
-TILE_BYTES = FLOAT64.itemsize * TILE_ROWS * TILE_COLUMNS
-"""Bytes that one side of a tile may take while it is converted: those of the values of a tile in float64."""
+TILE_BYTES = 2**23
+"""Bytes that one side of a tile may take while it is converted: two sides and their values in float64 stay below 32 MB."""
 
 SOME_ROWS = 256
 """Rows whose mean is near enough to the data: any shift is right, and 256 leave a sixteenth of the spread."""
@@ -122,6 +122,8 @@ def take(X: Matrix, rows: Any) -> Matrix:
 def as_indices(rows: Any) -> Indices:
     """Row numbers, or a mask, as a one-dimensional array; an empty list is no rows."""
     found = np.atleast_1d(np.asarray(rows))
+    if found.dtype == np.bool_:
+        return np.flatnonzero(found)
     return found if found.size else found.astype(np.intp)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from maxmargin._loops.jit import loop
-from maxmargin._loops.rbf.exponential import exp64
+from maxmargin._loops.rbf.exponential import exponentiate
 from maxmargin._loops.rbf.gathered_sums import WIDE
 
 
@@ -12,8 +12,7 @@ def rbf_values(X, Z, gamma, out):
     """out_ij = exp(−γ‖x_i − z_j‖²), in float64; O(d) a value."""
     n, d = X.shape
     wide = -(-d // 4) * 4  # four features at a time; those that are not there are 0 on both sides
-    T, x, row = np.zeros((wide, WIDE)), np.zeros(wide), np.empty((1, WIDE))
-    values, zero, zeros = row[0], np.zeros(1), np.zeros(WIDE)
+    T, x, values = np.zeros((wide, WIDE)), np.zeros(wide), np.empty(WIDE)
     for start in range(0, Z.shape[0], WIDE):
         count = min(WIDE, Z.shape[0] - start)
         for k in range(count):
@@ -28,11 +27,10 @@ def rbf_values(X, Z, gamma, out):
                     p, q = x[f] - T[f, k], x[f + 1] - T[f + 1, k]
                     r, s = x[f + 2] - T[f + 2, k], x[f + 3] - T[f + 3, k]
                     values[k] += p * p + q * q + r * r + s * s
-            for k in range(WIDE):  # differences first: scaled rows that are far from 0 would have lost them
-                values[k] *= -gamma
-            exp64(row, zero, zeros)
-            for k in range(count):
-                out[i, start + k] = values[k]
+            for k in range(count):  # differences first: scaled rows that are far from 0 would have lost them
+                out[i, start + k] = -gamma * values[k]
+    for i in range(n):
+        exponentiate(out[i])
 
 
 @loop
@@ -58,4 +56,4 @@ def rbf_values_csr(indptr, indices, data, others_indptr, others_indices, others_
                     q += 1
                 total += difference * difference
             out[i, j] = -gamma * total
-    exp64(out, np.zeros(out.shape[0]), np.zeros(out.shape[1]))
+        exponentiate(out[i])

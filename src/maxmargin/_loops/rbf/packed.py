@@ -9,7 +9,7 @@ there only the other entries of u cost anything. A chunk of WIDE columns v is a 
 import numpy as np
 
 from maxmargin._loops.jit import loop
-from maxmargin._loops.rbf.exponential import exponential
+from maxmargin._loops.rbf.exponential import exponentiate
 from maxmargin._loops.rbf.gathered_sums import WIDE, add_gathered
 
 TALL = 8
@@ -53,9 +53,9 @@ def values_of(start, feature, value, at, own, top, tall, table, theirs, block):
     for q in range(tall):
         row, i = block[q], at[top + q]
         for k in range(WIDE):
-            row[k] = 0.0
+            row[k] = -own[top + q] - theirs[k]
         add_gathered(table, feature, value, start[i], start[i + 1], row)
-    exponential(block[:tall], own[top : top + tall], theirs)
+    exponentiate(block.reshape(TALL * WIDE))
 
 
 @loop

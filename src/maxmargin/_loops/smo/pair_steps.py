@@ -13,7 +13,7 @@ Rows of K are there from the start (slot[i] says where), or are filled when they
 """
 
 from maxmargin._loops.jit import larger, loop, loop_without_nan
-from maxmargin._loops.rbf.exponential import exponential
+from maxmargin._loops.rbf.exponential import exponentiate
 
 CHUNK = 64
 """Entries whose largest is found without looking at the others; K's size is a multiple of it."""
@@ -31,13 +31,13 @@ def fill_row(T, squares, i, constant, extra, out):
     """
     size = out.shape[0]
     for k in range(size):
-        out[k] = 0.0
+        out[k] = -squares[i] - squares[k]
     for f in range(0, T.shape[0], 4):
         row0, row1, row2, row3 = T[f], T[f + 1], T[f + 2], T[f + 3]
         u0, u1, u2, u3 = row0[i], row1[i], row2[i], row3[i]
         for k in range(size):
             out[k] += u0 * row0[k] + u1 * row1[k] + u2 * row2[k] + u3 * row3[k]
-    exponential(out.reshape(1, size), squares[i : i + 1], squares)
+    exponentiate(out)
     for k in range(size):
         out[k] += constant
     out[i] += extra

@@ -113,10 +113,11 @@ def choose(g: Floats, beta: Floats, lo: Floats, hi: Floats, last: Indices, size:
 
 
 def largest(values: Floats, most: int) -> Indices:
-    """The positions of the `most` largest of the values that are not −∞, or of all of these; in no order."""
-    rest = len(values) - most
-    at = np.argpartition(values, rest)[rest:] if 0 < rest < len(values) else np.arange(len(values) if most else 0)
-    return at[values[at] > -np.inf]
+    """The positions of the `most` largest of the values that are not −∞, or of all of these; of equal ones the first."""
+    least = np.partition(values, -most)[-most] if 0 < most < len(values) else -np.inf
+    above = np.flatnonzero(values > least)
+    equal = np.flatnonzero(values == least) if least > -np.inf else above[:0]
+    return np.concatenate((above, equal))[:most]
 
 
 @dataclass
