@@ -14,7 +14,7 @@ from maxmargin.core import Candidate, Problem, certify
 from maxmargin.core.certificate import scores as scores_module
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernel_matrix.matrix import KernelMatrix
-from maxmargin.kernel_matrix.packed import PackedRows
+from maxmargin.kernel_matrix.tiles import PackedRows
 from maxmargin.kernels import RBF, Custom, Linear, Precomputed
 from maxmargin.solvers import SMO, solve
 from tests.kernels import draws

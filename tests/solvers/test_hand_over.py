@@ -16,7 +16,7 @@ from maxmargin.solvers.auto import Offer, offers
 from maxmargin.solvers.linear.dual_cd import DualCD
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton
 from maxmargin.solvers.smo.smo import SMO
-from maxmargin.solvers.smo.working_set import SMOTuning
+from maxmargin.solvers.smo.state import SMOTuning
 from maxmargin.solvers.stall import TRUST, WINDOW, Pulse
 from tests.problems import bag_of_words, problem
 
@@ -272,6 +272,6 @@ def test_twins_of_both_classes_in_text_are_no_stall(bias, loss, name, monkeypatc
     monkeypatch.setattr("maxmargin.solvers.linear.dual_cd.SMALL", 0)
     X, y = bag_of_words()
     p = Problem(X, y, np.full(len(y), 1e4), loss=loss, bias=bias)
-    solver = SMO(tuning=SMOTuning(few=0)) if name == "smo" else SOLVERS[name]()
-    solution = solve(p, solver, tol=1e-3, budget=Budget(seconds=20))
+    monkeypatch.setattr(SMO, "tuning", SMOTuning(few=0))
+    solution = solve(p, SOLVERS[name](), tol=1e-3, budget=Budget(seconds=20))
     assert solution.status is Status.SOLVED

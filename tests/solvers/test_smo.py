@@ -15,7 +15,7 @@ from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
 from maxmargin.solvers import SMO, Auto, Budget, InteriorPoint, solve
 from maxmargin.solvers.base import Clock
-from maxmargin.solvers.smo.working_set import SMOTuning, WorkingKernel, largest
+from maxmargin.solvers.smo.state import SMOTuning, WorkingKernel, largest
 from tests.problems import bag_of_words
 from tests.strategies import examples, generators, problems
 
@@ -28,21 +28,19 @@ def noisy(n, d=3, seed=0, cost=1.0, **others):
     return Problem(X, y, np.full(n, cost), kernel=RBF(gamma=0.5), **others)
 
 
-SMALL_SETS = SMOTuning(whole=256, many=256, size=128)
-"""Working sets of 128 where a problem has more than 256 samples: small data then go the way of large ones."""
-
-
-def small(**settings):
-    return SMO(tuning=SMALL_SETS, **settings)
+@pytest.fixture
+def small_sets(monkeypatch):
+    """Working sets of 128 where a problem has more than 256 samples: small data then go the way of large ones."""
+    monkeypatch.setattr(SMO, "tuning", SMOTuning(whole=256, many=256, size=128))
 
 
 @pytest.mark.parametrize("bias", [Bias.free(), Bias.none(), Bias.penalized(2.0)], ids=lambda bias: bias.kind)
 @pytest.mark.parametrize("loss", ["hinge", "squared"])
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
-def test_working_sets_rows_and_shrinking_reach_the_gap(bias, loss, tol):
+def test_working_sets_rows_and_shrinking_reach_the_gap(small_sets, bias, loss, tol):
     p = noisy(500, bias=bias)
     p = p if loss == "hinge" else replace(p, loss=SquaredHinge())
-    solution = solve(p, small(), tol=tol)
+    solution = solve(p, SMO(), tol=tol)
     assert solution.status is Status.SOLVED
     assert certify(p, solution).relative_gap <= tol
     reference = solve(p, InteriorPoint(), tol=1e-9).certificate
@@ -59,66 +57,67 @@ def test_every_well_scaled_soft_margin_is_solved(p):
 
 @pytest.mark.parametrize("d", [4, 80], ids=["packed", "products"])
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
-def test_the_bits_do_not_depend_on_the_threads(tol, d):
+def test_the_bits_do_not_depend_on_the_threads(small_sets, tol, d):
     p = replace(noisy(1500, d=d, cost=3.0), kernel=RBF(1.5 / d))
     assert p.kernel_matrix(np.float32).are_rows_cheap == (d == 4)
-    one, two, three = (solve(p, small(n_threads=k), tol=tol) for k in (1, 2, 3))
+    one, two, three = (solve(p, SMO(n_threads=k), tol=tol) for k in (1, 2, 3))
     assert one.beta.tobytes() == two.beta.tobytes() == three.beta.tobytes()
     assert one.b == two.b == three.b
     assert one.certificate == two.certificate == three.certificate
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
-def test_float32_and_float64_data_have_the_same_optimum(form):
+def test_float32_and_float64_data_have_the_same_optimum(small_sets, form):
     p = noisy(1200)
     wide = replace(p, X=form(p.X.astype(np.float32).astype(np.float64)))
     narrow = replace(p, X=form(p.X.astype(np.float32)))
-    a, b = solve(wide, small()).certificate, solve(narrow, small()).certificate
+    a, b = solve(wide, SMO()).certificate, solve(narrow, SMO()).certificate
     assert abs(a.primal - b.primal) <= a.gap + b.gap
 
 
 @pytest.mark.parametrize("megabytes", [0.0, 0.1, 1.0, 100.0])
-def test_little_memory_costs_time_but_not_the_answer(megabytes):
+def test_little_memory_costs_time_but_not_the_answer(small_sets, megabytes):
     p = noisy(2000, cost=10.0)
-    solution = solve(p, small(), budget=Budget(bytes=int(megabytes * 2**20)))
+    solution = solve(p, SMO(), budget=Budget(bytes=int(megabytes * 2**20)))
     assert solution.status is Status.SOLVED
 
 
-def test_a_warm_start_at_the_optimum_ends_at_once():
+def test_a_warm_start_at_the_optimum_ends_at_once(small_sets):
     p = noisy(1500)
-    cold = solve(p, small(), tol=1e-4)
-    warm = solve(p, small(), tol=1e-3, warm=cold)
+    cold = solve(p, SMO(), tol=1e-4)
+    warm = solve(p, SMO(), tol=1e-3, warm=cold)
     assert warm.status is Status.SOLVED
     assert warm.n_iter <= 2 < cold.n_iter
 
 
-def test_budgets_and_observers_end_a_fit_with_the_best_so_far():
+def test_budgets_and_observers_end_a_fit_with_the_best_so_far(small_sets):
     p = noisy(2000, cost=100.0)
-    assert solve(p, small(), tol=1e-9, budget=Budget(iterations=3)).status is Status.ITERATION_BUDGET
-    assert solve(p, small(), tol=1e-12, budget=Budget(seconds=0.05)).status is Status.TIME_BUDGET
-    assert solve(p, small(), tol=1e-9, observe=lambda event: event.iteration >= 2).status is Status.STOPPED
+    assert solve(p, SMO(), tol=1e-9, budget=Budget(iterations=3)).status is Status.ITERATION_BUDGET
+    assert solve(p, SMO(), tol=1e-12, budget=Budget(seconds=0.05)).status is Status.TIME_BUDGET
+    assert solve(p, SMO(), tol=1e-9, observe=lambda event: event.iteration >= 2).status is Status.STOPPED
 
     def interrupt(event):
         raise KeyboardInterrupt
 
-    solution = solve(p, small(), tol=1e-9, observe=interrupt)
+    solution = solve(p, SMO(), tol=1e-9, observe=interrupt)
     assert solution.status is Status.INTERRUPTED
     assert np.isfinite(solution.certificate.gap)
 
 
-def test_an_indefinite_kernel_ends_with_a_status_and_says_so():
+def test_an_indefinite_kernel_ends_with_a_status_and_says_so(small_sets):
     for seed in range(3):
         p = replace(noisy(400, seed=seed), kernel=Sigmoid(gamma=1.0, coef0=-1.0))
-        solution = solve(p, small(), budget=Budget(seconds=20))
+        solution = solve(p, SMO(), budget=Budget(seconds=20))
         assert solution.status in ENDS
         assert not solution.certificate.convex
 
 
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)
-def test_single_steps_do_not_crawl_along_twins_of_both_classes(loss):
+def test_single_steps_do_not_crawl_along_twins_of_both_classes(loss, monkeypatch):
+    monkeypatch.setattr(SMO, "tuning", SMOTuning(few=0))
     X, y = bag_of_words()
     p = Problem(X, y, np.full(len(y), 1e6), loss=loss, bias=Bias.none())
-    solution = solve(p, SMO(tuning=SMOTuning(few=0)), tol=1e-3, budget=Budget(iterations=30))
+    solution = solve(p, SMO(), tol=1e-3, budget=Budget(iterations=30))
     assert (solution.status, solution.solver) == (Status.SOLVED, "SMO: asked for")
 
 
@@ -167,14 +166,14 @@ def test_kernels_go_to_smo():
 
 def cost_of(problem, max_bytes):
     """(kernel values, the most rows that were kept at a time) of a fit to 1e-4 within so much memory."""
-    solver, clock, kept = small(), Clock(Budget()), 0
+    solver, clock, kept = SMO(), Clock(Budget()), 0
     state = solver.init(problem, Workspace(problem, max_bytes), None)
     while solver.step(state, 1e-4, clock).gap > 1e-4:
-        kept = max(kept, np.count_nonzero(state.matrix._owner >= 0))
+        kept = max(kept, 0 if state.matrix._cache is None else np.count_nonzero(state.matrix._cache.owner >= 0))
     return state.matrix.values, kept
 
 
-def test_a_cache_that_is_exceeded_by_some_rows_is_no_cliff():
+def test_a_cache_that_is_exceeded_by_some_rows_is_no_cliff(small_sets):
     p = replace(noisy(1500, d=80, cost=30.0), kernel=RBF(1.5 / 80))
     plenty, needed = cost_of(p, 2**30)
     for n_rows in (needed - 3, int(0.95 * needed), int(0.9 * needed)):
@@ -183,7 +182,7 @@ def test_a_cache_that_is_exceeded_by_some_rows_is_no_cliff():
         assert values <= 2 * plenty
 
 
-def test_cheap_rows_are_not_kept_and_need_no_memory():
+def test_cheap_rows_are_not_kept_and_need_no_memory(small_sets):
     p = noisy(1500, cost=30.0)
     plenty, kept = cost_of(p, 2**30)
     assert kept == 0
@@ -213,7 +212,7 @@ def test_without_room_for_its_rows_a_problem_goes_on_with_working_sets():
     assert solve(p, SMO(), budget=Budget(bytes=4 * 20 * 1024 * 4)).status is Status.SOLVED
 
 
-def test_without_shrinking_all_samples_stay():
+def test_without_shrinking_all_samples_stay(small_sets):
     p = noisy(2000)
     seen = []
 
@@ -223,10 +222,10 @@ def test_without_shrinking_all_samples_stay():
             seen.append(len(state.active.samples))
             return progress
 
-    solve(p, Watched(tuning=SMALL_SETS), tol=1e-6)
+    solve(p, Watched(), tol=1e-6)
     assert min(seen) < 2000
     seen.clear()
-    solve(p, Watched(shrinking=False, tuning=SMALL_SETS), tol=1e-6)
+    solve(p, Watched(shrinking=False), tol=1e-6)
     assert set(seen) == {2000}
 
 

@@ -22,59 +22,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core import products
+from maxmargin.core.bias import Bias as Bias
 from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.penalties import L1, L2, Penalty
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernel_matrix.matrix import KernelMatrix
-from maxmargin.kernel_matrix.packed import PackedRows
+from maxmargin.kernel_matrix.tiles import PackedRows
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.kernels.tiles import distinct, row_width, rows_that_fit
 from maxmargin.rounding import exact_sum, gamma
 from maxmargin.typing import Floats, Indices, Matrix
-
-
-@dataclass(frozen=True)
-class Bias:
-    """How the intercept b takes part: ``free``, ``none``, or ``penalized`` as the weight of a constant feature.
-
-    Examples
-    --------
-    >>> Bias.free(), Bias.none(), Bias.penalized(2.0)
-    (Bias('free'), Bias('none'), Bias('penalized', 2.0))
-    """
-
-    kind: str
-    scale: float = 0.0
-
-    @classmethod
-    def free(cls) -> "Bias":
-        """Unpenalised: the dual gains Σβ = 0."""
-        return cls("free")
-
-    @classmethod
-    def none(cls) -> "Bias":
-        """Homogeneous: b = 0."""
-        return cls("none")
-
-    @classmethod
-    def penalized(cls, scale: float = 1.0) -> "Bias":
-        """The weight of a constant feature `scale`, penalised like any other: K becomes K + scale²."""
-        try:
-            number = float(scale)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if not 0 < number < math.inf:
-            raise InvalidInputError(f"The scale of a penalized bias must be a positive number, got {scale!r}.")
-        return cls("penalized", number)
-
-    @property
-    def is_free(self) -> bool:
-        """Whether b is unpenalised."""
-        return self.kind == "free"
-
-    def __repr__(self) -> str:
-        return f"Bias({self.kind!r}, {self.scale!r})" if self.kind == "penalized" else f"Bias({self.kind!r})"
 
 
 @dataclass(frozen=True, eq=False)

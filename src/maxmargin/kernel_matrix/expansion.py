@@ -2,13 +2,24 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from maxmargin.errors import NotSupportedError
 from maxmargin.kernel_matrix.matrix import PREPARED_BYTES, KernelMatrix
-from maxmargin.kernel_matrix.packed import ROW_COST, Centre, PackedRows, centre_of, fill, prepared, ready, suits
+from maxmargin.kernel_matrix.tiles import (
+    ROW_COST,
+    Bounded,
+    Centre,
+    PackedRows,
+    Tile,
+    TileSums,
+    centre_of,
+    fill,
+    prepared,
+    ready,
+    suits,
+)
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inner import DENSE_FRACTION
 from maxmargin.kernels.tiles import (
@@ -24,33 +35,15 @@ from maxmargin.kernels.tiles import (
     rows_that_fit,
     some_rows,
 )
-from maxmargin.rounding import UNIT, sum_above
+from maxmargin.rounding import sum_above
 from maxmargin.threads import one_blas_thread, together
-from maxmargin.typing import Block, Floats, Indices, Matrix
+from maxmargin.typing import Floats, Indices, Matrix
 
 PIECE_ROWS = 16
 """Rows that a tile has at least: sparse ones are made dense where so many fit, and a thread takes as many in finer arithmetic."""
 
 FEW_PRODUCTS = 2**23
 """Products of two features (an exp counts as ROW_COST of them) up to which one loop over differences is faster than tiles."""
-
-SUM_TERMS = 128
-"""float32 values that are summed before the sum goes on in float64: their number is part of the error bound."""
-
-
-class Tile(NamedTuple):
-    """Prepared columns z_start … z_stop."""
-
-    start: int
-    stop: int
-    side: Any
-
-
-class Bounded(NamedTuple):
-    """Sums of shape (n_groups, r, n_x) with |sums[g, r, i] − exact| ≤ error[g, i]: a worst case, +∞ where there is none."""
-
-    sums: Floats
-    error: Floats
 
 
 class Expansion:
@@ -247,7 +240,7 @@ class Expansion:
         starts = iter(range(0, n, step))
 
         def work() -> None:
-            adder = _Adder(self, dtype, step, is_bounded, by_differences)
+            adder = TileSums(self, dtype, step, is_bounded, by_differences)
             for start in starts:  # whichever thread is free takes the next
                 part = X[start : start + step] if is_packed else cut(X, start, start + step)
                 at = slice(start, start + step)
@@ -311,107 +304,6 @@ class Expansion:
             start, stop = max(tile.start, int(self.ends[g])), min(tile.stop, int(self.ends[g + 1]))
             if start < stop:
                 yield g, start, stop
-
-
-class _Adder:
-    """One thread's buffers. Coefficients in float32 are divided by the largest, so that it holds them."""
-
-    def __init__(
-        self, expansion: Expansion, dtype: np.dtype[Any], n_rows: int, is_bounded: bool, by_differences: bool
-    ) -> None:
-        self.expansion, self.kernel = expansion, expansion.kernel
-        self.is_bounded, self.by_differences = is_bounded, by_differences
-        self.precisions = (dtype,) if dtype == FLOAT64 else (dtype, FLOAT64)
-        largest = float(np.abs(expansion.A).max(initial=0.0)) or 1.0
-        self.scale = 1.0 if dtype == FLOAT64 else largest
-        self.A = expansion.A / self.scale
-        self.sizes = np.abs(self.A).max(axis=0, initial=0.0)
-        self._buffer = np.empty(n_rows * min(TILE_COLUMNS, expansion.Z.shape[0]), dtype=dtype)
-
-    def add(self, rows: Matrix | PackedRows, sums: Floats, error: Floats) -> None:
-        """Fill the sums of some rows x, and the bounds of their errors if these are wanted."""
-        lefts: dict[np.dtype[Any], Any] = {}
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            tries = () if self.by_differences else self.precisions
-            for tile in self.expansion.spans() if self.by_differences else self.expansion.tiles(self.precisions[0]):
-                if not any(self._added(rows, lefts, tile, dtype, sums, error) for dtype in tries):
-                    self._add_differences(rows, tile, sums, error)
-            sums *= self.scale
-            error *= self.scale * (1.0 + 16.0 * UNIT)
-            error[np.isnan(sums).any(axis=1)] = np.inf
-
-    def _added(
-        self, rows: Matrix | PackedRows, lefts: dict[Any, Any], tile: Tile, dtype: Any, sums: Floats, error: Floats
-    ) -> bool:
-        """Add a tile in this precision; False, with nothing done, where it is too coarse."""
-        kernel, n, is_prepared = self.kernel, sums.shape[2], dtype == self.precisions[0]
-        if isinstance(rows, PackedRows) and not is_prepared:
-            raise NotSupportedError("These packed rows need float64. Pass the rows themselves.")
-        if dtype not in lefts:
-            is_ready = isinstance(rows, PackedRows)
-            lefts[dtype] = rows if is_ready else prepared(kernel, rows, dtype, self.expansion.centre)
-        right = tile.side if is_prepared else self.expansion.side_of(tile.start, tile.stop, dtype)
-        left, weights, sizes = lefts[dtype], self.A[:, tile.start : tile.stop], self.sizes[tile.start : tile.stop]
-        extra = kernel.error_weights(right, sizes) if self.is_bounded else None
-        if extra is not None:
-            weights = np.vstack([weights, extra])
-        weights = weights.astype(dtype)
-        total = np.zeros((sums.shape[0], len(weights), n))
-        if len(total) == 1 and len(weights) <= 2 and suits(kernel, dtype, left, right):
-            left.add_sums(right, column_weights=weights, row_out=total[0])  # more sums are faster by one matrix product
-        else:
-            values = self._values(n, tile.stop - tile.start, dtype)
-            if not fill(kernel, left, right, values):
-                return False
-            self._sum_up(tile, weights, values, total, has_sizes=extra is not None)
-        sums += total[:, : sums.shape[1]]
-        if self.is_bounded:
-            for g, start, stop in self.expansion.parts(tile):
-                at = slice(start - tile.start, stop - tile.start)
-                size = total[g, -1] if extra is not None else None
-                terms = SUM_TERMS if dtype == FLOAT32 else self.A.shape[1]
-                error[g] += kernel.error(left, right, at, sizes[at], size, terms)
-        return True
-
-    def _add_differences(self, rows: Matrix | PackedRows, tile: Tile, sums: Floats, error: Floats) -> None:
-        """Add a tile by differences of the rows as they came."""
-        if isinstance(rows, PackedRows):
-            raise NotSupportedError("These packed rows need float64. Pass the rows themselves.")
-        values = self._values(sums.shape[2], tile.stop - tile.start, FLOAT64)
-        self.kernel.fill_differences(rows, cut(self.expansion.Z, tile.start, tile.stop), values)
-        weights, sizes = self.A[:, tile.start : tile.stop], self.sizes[tile.start : tile.stop]
-        total = np.zeros((sums.shape[0], len(weights) + 1, sums.shape[2]))
-        self._sum_up(tile, np.vstack([weights, sizes]), values, total, has_sizes=True)
-        sums += total[:, :-1]
-        if self.is_bounded:
-            for g, start, stop in self.expansion.parts(tile):
-                whole = sum_above(sizes[start - tile.start : stop - tile.start])
-                error[g] += self.kernel.difference_error(rows.shape[1], whole, total[g, -1], self.A.shape[1])
-
-    def _values(self, n: int, wide: int, dtype: Any) -> Block:
-        if dtype != self._buffer.dtype:
-            return np.empty((n, wide), dtype=dtype)
-        return self._buffer[: n * wide].reshape(n, -1)
-
-    def _sum_up(self, tile: Tile, weights: Block, values: Block, total: Floats, *, has_sizes: bool) -> None:
-        """total[g] += weights valuesᵀ over the columns of each group; the last weights belong to |values|."""
-        for g, start, stop in self.expansion.parts(tile):
-            step = SUM_TERMS if self.is_bounded and values.dtype == FLOAT32 else stop - start
-            for first in range(start - tile.start, stop - tile.start, step):
-                at = slice(first, min(first + step, stop - tile.start))
-                if has_sizes and not self.kernel.is_positive:
-                    total[g, :-1] += _times(weights[:-1, at], values[:, at])
-                    total[g, -1] += np.abs(values[:, at]) @ weights[-1, at]
-                else:
-                    total[g] += _times(weights[:, at], values[:, at])
-
-
-def _times(A: Block, values: Block) -> Block:
-    """A valuesᵀ; few rows one by one, which BLAS does faster."""
-    if len(A) > 2:
-        product: Block = A @ values.T
-        return product
-    return np.stack([values @ row for row in A])
 
 
 def _dense(X: Matrix) -> Matrix:

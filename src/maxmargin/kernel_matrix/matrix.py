@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.kernel_matrix.packed import Centre, PackedRows, centre_of, fill, prepared, ready, suits
+from maxmargin.kernel_matrix.kept_rows import KeptRows
+from maxmargin.kernel_matrix.tiles import Centre, PackedRows, centre_of, fill, prepared, ready, suits
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inner import DENSE_FRACTION
 from maxmargin.kernels.parameters import check_number
@@ -114,7 +115,7 @@ class KernelMatrix:
                 f"max_bytes={max_bytes!r} is negative. Pass a number of bytes ≥ 0; 0 keeps nothing."
             )
         self.shared = shared if shared is not None and shared.is_on(self.X, kernel) else None
-        self.hits = self.misses = self.values = self._time = 0
+        self.hits = self.misses = self.values = 0
         self._lock = threading.Lock()
         self._packed: PackedRows | None = None
         self._side: Any = None
@@ -131,24 +132,16 @@ class KernelMatrix:
 
     def restrict(self, kept: Indices) -> None:
         """Keep only these of the samples, and of the kept rows their part."""
-        position = np.full(self.n, -1)
-        position[kept] = np.arange(len(kept))
         self.samples = kept if self.samples is None else self.samples[kept]
         self._side, self._tiles = None if self._side is None else self._side[kept], None
-        if not self._memory.size:
-            return
-        old, owner, used = self._kept, self._owner, self._used
-        self._allocate(self._memory)
-        alive = np.flatnonzero((owner >= 0) & (position[owner] >= 0))[: len(self._owner)]
-        for new, at in enumerate(alive):  # the new row is at or before the old one, and shorter: nothing is lost unread
-            self._kept[new] = old[at][kept]
-        self._owner[: len(alive)], self._used[: len(alive)] = position[owner[alive]], used[alive]
-        self._slot[self._owner[: len(alive)]] = np.arange(len(alive))
+        if self._cache is not None:
+            self._cache.restrict(kept)
 
     def reset(self, rows: Indices) -> None:
         """Let these rows of X be the samples, and forget all kept rows."""
         self.samples, self._side, self._tiles = rows, None, None
-        self._allocate(self._memory)
+        if self._cache is not None:
+            self._cache.clear(self.n)
 
     # ------------------------------------------------------------------ values
 
@@ -178,23 +171,22 @@ class KernelMatrix:
     def rows(self, indices: Any) -> Block:
         """Return K[indices, :] as a new array of shape (len(indices), n)."""
         wanted = np.arange(self.n)[as_indices(indices)]
-        slots = self._find(wanted)
-        found = slots >= 0
-        missing = np.unique(wanted[~found])
-        self.misses += len(missing)
-        self.hits += len(wanted) - len(missing)
-        places, fresh = self._reserve(missing), np.empty((len(missing), self.n), dtype=self.dtype)
+        distinct = np.unique(wanted)
+        slots, new = self._places(distinct, keep=True)
+        is_missing = slots < 0
+        is_missing[new] = True
+        self.misses += int(is_missing.sum())
+        self.hits += len(wanted) - int(is_missing.sum())
+        out, missing = np.empty((len(distinct), self.n), dtype=self.dtype), np.flatnonzero(is_missing)
 
         def store(at: slice, columns: slice, tile: Block) -> None:
-            fresh[at, columns] = tile
+            out[missing[at], columns] = tile
 
-        self._each_tile(missing, store)
-        out = np.empty((len(wanted), self.n), dtype=self.dtype)
-        if self._memory.size:
-            self._kept[places[places >= 0]] = fresh[places >= 0]
-            out[found] = self._kept[slots[found]]
-        out[~found] = fresh[np.searchsorted(missing, wanted[~found])]
-        return out
+        self._each_tile(distinct[missing], store)
+        if self._cache is not None:
+            out[~is_missing] = self._cache.rows[slots[~is_missing]]
+            self._cache.rows[slots[new]] = out[new]
+        return out[np.searchsorted(distinct, wanted)]
 
     get = rows
 
@@ -202,22 +194,20 @@ class KernelMatrix:
         """out += weights @ K[i, :]; rows i[keep] that had to be computed are kept as far as there is room."""
         from maxmargin._loops.smo.pair_steps import add_rows
 
-        slots = self._find(i)
-        new = np.flatnonzero((slots < 0) & keep)
-        places = self._reserve(i[new])
-        new, places = new[places >= 0], places[places >= 0]
-        slots[new] = places
-
-        def store(at: slice, columns: slice, tile: Block) -> None:
-            self._kept[places[at], columns] = tile
-
-        self._each_tile(i[new], store)
+        slots, new = self._places(i, keep)
         found, rest = np.flatnonzero(slots >= 0), np.flatnonzero(slots < 0)
         if len(found):
-            kept = (self._kept, slots[found], weights[found], out)
+            assert self._cache is not None
+            kept, places = self._cache.rows, slots[new]
+
+            def store(at: slice, columns: slice, tile: Block) -> None:
+                kept[places[at], columns] = tile
+
+            self._each_tile(i[new], store)
+            arguments = (kept, slots[found], weights[found], out)
             self._share(
                 range(0, self.n, TILE_COLUMNS),
-                lambda start, _: add_rows(*kept, start, min(start + TILE_COLUMNS, self.n)),
+                lambda start, _: add_rows(*arguments, start, min(start + TILE_COLUMNS, self.n)),
             )
         some, scaled = i[rest], weights[rest].astype(self.dtype)
         if len(rest) and suits(self.kernel, self.dtype, self.side):
@@ -364,47 +354,19 @@ class KernelMatrix:
     @property
     def nbytes(self) -> int:
         """Bytes of memory held for rows; never more than max_bytes."""
-        return self._memory.nbytes
+        return 0 if self._cache is None else self._cache.memory.nbytes
 
     def clear(self) -> None:
         """Forget all rows and give the memory back."""
-        self._memory: Block = np.empty(0, dtype=self.dtype)
+        self._cache: KeptRows | None = None
 
-    def _allocate(self, memory: Block) -> None:
-        """Rows of n entries in this memory, all of them free."""
-        if not memory.size:
-            return
-        capacity = min(self.n, memory.size // self.n)
-        self._memory, self._kept = memory, memory[: capacity * self.n].reshape(capacity, self.n)
-        self._owner: Indices = np.full(capacity, -1)
-        self._used: Indices = np.zeros(capacity, dtype=np.int64)
-        self._slot: Indices = np.full(self.n, -1)
-
-    def _find(self, i: Indices) -> Indices:
-        """Where the rows of samples i are, −1 where they are not; marks them as used."""
-        self._time += 1
-        if not self._memory.size:
-            return np.full(len(i), -1)
-        slots: Indices = self._slot[i]
-        self._used[slots[slots >= 0]] = self._time
-        return slots
-
-    def _reserve(self, i: Indices) -> Indices:
-        """Places for new rows of these samples, −1 for those that find none."""
-        places = np.full(len(i), -1)
-        if not len(i) or not self.max_bytes:
-            return places
-        if not self._memory.size:
-            room = min(self.n * self.n, self.max_bytes // self.dtype.itemsize)
-            self._allocate(np.empty(room // self.n * self.n, dtype=self.dtype))
-            if not self._memory.size:
-                return places
-        # unused places first, then those used longest ago, but none that was used in this round
-        order = np.lexsort((self._used, self._owner >= 0))
-        order = order[(self._owner[order] < 0) | (self._used[order] < self._time)][: len(i)]
-        evicted = self._owner[order]
-        self._slot[evicted[evicted >= 0]] = -1
-        taken = i[: len(order)]
-        self._owner[order], self._slot[taken], self._used[order] = taken, order, self._time
-        places[: len(order)] = order
-        return places
+    def _places(self, i: Indices, keep: Any) -> tuple[Indices, Indices]:
+        """Where the rows of samples i are, −1 where nowhere, and which of i[keep] have a place that is still to be filled."""
+        if self._cache is None:
+            if not self.max_bytes or not len(i):
+                return np.full(len(i), -1), np.empty(0, dtype=np.intp)
+            self._cache = KeptRows(self.n, self.dtype, self.max_bytes)
+        slots = self._cache.find(i)
+        new = np.flatnonzero((slots < 0) & keep)
+        slots[new] = self._cache.reserve(i[new])
+        return slots, new[slots[new] >= 0]

@@ -1,5 +1,6 @@
 """A kernel given as a Python function."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,6 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.tiles import cast, cut, is_sparse, row_width
 from maxmargin.typing import Block, Matrix
-
-DIAGONAL_ROWS = 16
-"""Rows of the blocks off which the diagonal is read: few calls, and no n × n matrix."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class Custom(Kernel):
 
     def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
         values = np.empty(X.shape[0], dtype=dtype)
-        step = 1 if self.pairwise else DIAGONAL_ROWS
+        step = 1 if self.pairwise else max(1, math.isqrt(X.shape[0]))  # few calls, and no n × n matrix
         for start in range(0, values.size, step):
             rows = cut(X, start, start + step)
             square = np.empty((rows.shape[0], rows.shape[0]), dtype=dtype)

@@ -55,7 +55,7 @@ class RBF(WithGamma):
     Positive semi-definite. A block costs one matrix product and one exp a value: with rows scaled by √(2γ) the exponent is
     ⟨u, v⟩ − ½‖u‖² − ½‖v‖², clipped at 0. Solvers and predictions shift dense data so that most entries are 0 where that is
     possible (one-hot columns, counts, pictures), and then a value costs only the entries that are left:
-    `maxmargin.kernel_matrix.packed`.
+    `maxmargin.kernel_matrix.tiles`.
 
     Precision: dense rows are first shifted by a common μ near the mean of Z, which the kernel does not see; CSR rows
     cannot be (μ = 0). The exponent then errs by about ε · γ · max‖x − μ‖². Where that exceeds 1e-5 in float32, a tile

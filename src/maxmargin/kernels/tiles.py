@@ -22,9 +22,6 @@ BLAS to run at full speed (benchmark kernel)."""
 TILE_BYTES = 2**23
 """Bytes that one side of a tile may take while it is converted: two sides and their values in float64 stay below 32 MB."""
 
-SOME_ROWS = 256
-"""Rows whose mean is near enough to the data: any shift is right, and 256 leave a sixteenth of the spread."""
-
 
 def is_sparse(X: Any) -> bool:
     """Whether X is a sparse matrix or array of SciPy."""
@@ -66,8 +63,8 @@ def rows_that_fit(width: int, most: int) -> int:
 
 
 def some_rows(X: Matrix) -> Matrix:
-    """At most SOME_ROWS rows, evenly spaced: they tell where the data are."""
-    return X[:: -(-X.shape[0] // SOME_ROWS) or 1]
+    """At most as many rows as a tile has, evenly spaced: they tell where the data are."""
+    return X[:: -(-X.shape[0] // TILE_ROWS) or 1]
 
 
 def cut(X: Matrix, start: int, stop: int) -> Matrix:

@@ -8,7 +8,7 @@ import numpy as np
 
 from maxmargin.analysis.leave_one_out.full import COARSE
 from maxmargin.core import Problem
-from maxmargin.kernel_matrix.packed import fill, prepared
+from maxmargin.kernel_matrix.tiles import fill, prepared
 from maxmargin.kernels.tiles import FLOAT64, TILE_COLUMNS, is_sparse, row_width, rows_that_fit
 from maxmargin.rounding import UNIT
 from maxmargin.threads import together

@@ -11,7 +11,7 @@ from maxmargin.analysis.leave_one_out.gram_rows import fill_gram_rows
 from maxmargin.analysis.leave_one_out.retrain import Goal, Retrainer, is_soft_hinge, open_bounds, rules
 from maxmargin.analysis.leave_one_out.tableau import Tableau, may_move
 from maxmargin.rounding import UNIT, gamma
-from maxmargin.solvers.smo.working_set import padded
+from maxmargin.solvers.smo.state import padded
 from maxmargin.typing import Floats, Indices
 
 MAY_MOVE = 0.5

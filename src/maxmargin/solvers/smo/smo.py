@@ -15,7 +15,7 @@ when it first needs it: no round is spent on choosing. More than 4096 samples ar
 working sets go on from where it came.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,8 +31,7 @@ from maxmargin.kernels import RBF, Sigmoid
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.refine import refine
-from maxmargin.solvers.smo.state import Active, State, estimate, shrink
-from maxmargin.solvers.smo.working_set import SMOTuning, WorkingKernel, choose, padded
+from maxmargin.solvers.smo.state import Active, SMOTuning, State, WorkingKernel, choose, estimate, padded, shrink
 from maxmargin.solvers.stall import FINEST, WINDOW, rounds_to_come
 from maxmargin.typing import Floats, Indices
 
@@ -53,8 +52,6 @@ class SMO(Solver):
         Threads for kernel values; the answer does not depend on it.
     shrinking : bool
         Whether samples that sit clearly on a bound are left out until a gap is certified.
-    tuning : SMOTuning
-        Numbers that decide how fast it is, and never what is claimed.
 
     Examples
     --------
@@ -68,8 +65,8 @@ class SMO(Solver):
 
     n_threads: int = 1
     shrinking: bool = True
-    tuning: SMOTuning = field(default=SMOTuning(), repr=False)
     takes_targets: ClassVar[bool] = True
+    tuning: ClassVar[SMOTuning] = SMOTuning()
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""

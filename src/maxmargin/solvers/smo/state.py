@@ -1,4 +1,4 @@
-"""The state of SMO between its rounds: which samples are looked at, what is known of the gap, which samples to leave out."""
+"""The state of SMO between its rounds: which samples are looked at and worked on, and what is known of the gap."""
 
 from dataclasses import dataclass, field, replace
 
@@ -9,8 +9,185 @@ from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
 from maxmargin.kernel_matrix.matrix import KernelMatrix, LoopColumns
-from maxmargin.solvers.smo.working_set import SMOTuning, WorkingKernel
-from maxmargin.typing import Floats, Indices
+from maxmargin.typing import Block, Floats, Indices
+
+
+@dataclass(frozen=True)
+class SMOTuning:
+    """The numbers of SMO that are set by hand; chosen on the benchmark kernel unless said otherwise."""
+
+    few: int = 256
+    """Samples up to which all of them are the working set, in float64, and the last digits are computed."""
+
+    whole: int = 4096
+    """Samples up to which all of them may be the working set: 64 MiB of float32."""
+
+    many: int = 65536
+    """Samples beyond which no step looks at all of them."""
+
+    size: int = 1536
+    """Samples of a working set otherwise; half of them stay for the next round."""
+
+    part: int = 16
+    """Share of all samples, as a divisor, that a working set has at least where they are few for its size."""
+
+    round_values: float = 6e7
+    """Kernel values that one round may need, so that more than 40 000 active samples are given smaller working sets."""
+
+    round_work: float = 4e7
+    """Entries that the pairs of one round may pass over: about 50 ms."""
+
+    sample_steps: int = 500
+    """Steps of one round for each sample of a small working set: where that is not enough, the gap is looked at in between."""
+
+    narrow: int = 64
+    """Features up to which a compiled loop makes single rows; with more, a matrix product for many rows is worth waiting for."""
+
+    share: float = 0.1
+    """Share of its first violation to which a working set is solved."""
+
+    fine_share: float = 0.03
+    """The same for a small working set, whose steps cost less than a round does."""
+
+    whole_share: float = 1e-3
+    """The same for all samples as one working set: nobody else is waiting."""
+
+    shrink_every: int = 5
+    """Rounds between two looks for samples to leave out."""
+
+    shrink_below: float = 0.3
+    """Relative gap below which samples are left out: before, too little is known of them."""
+
+    claim: float = 0.9
+    """Share of a gap that the estimate must reach to claim it; half of that after each claim that failed."""
+
+    coarse_rounds: int = 40
+    """Rounds in float32 in which the gap must fall by a tenth, or the dual value rise by much of it; else float64 goes on."""
+
+    rough: float = 1e-4
+    """Relative gap that float32 is good for at the end: it has 24 bits, and a gap is a difference of sums."""
+
+    roughest: float = 3e-3
+    """Relative gap that float32 is good for on the way to a smaller one."""
+
+    slow_rounds: int = 10
+    """Rounds in which the gap must halve; else the next working sets are twice as large."""
+
+    worth: float = 0.02
+    """Share of itself, or of what is missing, by which the dual value must rise to be progress: the gap of noisy data with a
+    large cost stands still for long while the dual value climbs."""
+
+    fine: float = 1e-7
+    """Relative gap at which the free samples of a small problem are certain, and its last digits are computed."""
+
+    fine_rounds: int = 20
+    """Rounds after which a small problem computes its last digits from where it is."""
+
+    idle_rounds: int = 3
+    """The same for rounds without progress."""
+
+    window: int = 25
+    """Rounds in which the dual value must rise where each round works on all samples, up to thousands of times."""
+
+    feature_bytes: int = 2**20
+    """Bytes of kept rows for each feature, 64 at least: the first touch of memory can cost more than short rows do."""
+
+
+def padded(size: int) -> int:
+    """The next multiple of the chunk in which loops look at samples."""
+    from maxmargin._loops.smo.pair_steps import CHUNK
+
+    return -(-size // CHUNK) * CHUNK
+
+
+def choose(g: Floats, beta: Floats, lo: Floats, hi: Floats, last: Indices, size: int) -> tuple[Indices, int]:
+    """The next working set, and how many at its head stay from the last one, `last`.
+
+    Up to half of it stays: free samples first, then those that came last. The rest are the samples that most want to rise,
+    and as many that most want to fall. O(n).
+    """
+    is_free = (beta[last] > lo[last]) & (beta[last] < hi[last])
+    stay = np.concatenate((last[is_free], last[~is_free][::-1]))[: size // 2]
+    rise, fall = np.where(beta < hi, -g, -np.inf), np.where(beta > lo, g, -np.inf)
+    rise[stay] = fall[stay] = -np.inf
+    up = largest(rise, (size - len(stay)) // 2)
+    fall[up] = -np.inf
+    down = largest(fall, size - len(stay) - len(up))
+    return np.concatenate((stay, up, down)), len(stay)
+
+
+def largest(values: Floats, most: int) -> Indices:
+    """The positions of the `most` largest of the values that are not −∞, or of all of these; of equal ones the first."""
+    least = np.partition(values, -most)[-most] if 0 < most < len(values) else -np.inf
+    above = np.flatnonzero(values > least)
+    equal = np.flatnonzero(values == least) if least > -np.inf else above[:0]
+    return np.concatenate((above, equal))[:most]
+
+
+@dataclass
+class WorkingKernel:
+    """K of a working set, its size padded to whole chunks: all of it, or those of its rows that were needed so far.
+
+    Row i stands in ``K[slot[i]]``; −1 where it is not there yet. `constant` and `delta` are what a penalised bias adds to all
+    of K, and a squared loss to its diagonal.
+    """
+
+    K: Block
+    slot: Indices
+    diagonal: Block
+    source: LoopColumns | None = None
+    constant: float = 0.0
+    delta: Block = field(default_factory=lambda: np.empty(0))
+    used: int = 0
+    is_full: bool = False
+
+    @classmethod
+    def whole(cls, K: Block) -> "WorkingKernel":
+        """With all rows there."""
+        return cls(K, np.arange(len(K)), K.diagonal().copy(), used=len(K))
+
+    @classmethod
+    def by_rows(cls, source: LoopColumns, delta: Floats, constant: float, max_bytes: int) -> "WorkingKernel":
+        """With no row there yet, and room for as many as the memory holds: at least two."""
+        dtype, size = source.T.dtype, source.T.shape[1]
+        capacity = min(size, max(2, max_bytes // (size * dtype.itemsize)))
+        K = np.empty((capacity, size), dtype=dtype)
+        K[0] = 0.0  # read, and multiplied by 0, before it is filled
+        extra = np.zeros(size, dtype=dtype)
+        extra[: len(delta)] = delta
+        diagonal = extra + dtype.type(1.0 + constant)
+        return cls(K, np.full(size, -1), diagonal, source, constant, extra)
+
+    def solve(
+        self, beta: Floats, lo: Floats, hi: Floats, g: Floats, is_free: bool, share: float, tuning: SMOTuning
+    ) -> Floats:
+        """β after pairs, or single steps where the bias is not free, until the violation is this share of what it was.
+
+        Single steps crawl along what hardly bends, such as twins of both classes; where they did not end, pairs follow.
+        """
+        from maxmargin._loops.smo.pair_steps import IS_FULL, N_FIELDS, STEPS, USED, pair_steps, single_steps
+
+        count, size, dtype = len(beta), self.K.shape[1], self.K.dtype
+        wide = np.zeros((4, size))  # padded with entries that may not move
+        wide[:, :count] = beta, lo, hi, g
+        beta, lo, hi = wide[:3]
+        gradient = wide[3].astype(dtype)
+        rise, fall = (np.where(may, 0.0, -1e30).astype(dtype) for may in (beta < hi, beta > lo))
+        eps = float(np.finfo(dtype).eps)
+        source = LoopColumns.none(dtype) if self.source is None else self.source
+        report = np.zeros(N_FIELDS)
+        report[USED] = self.used
+        most_steps = min(int(tuning.round_work / size), tuning.sample_steps * size)
+        for steps in (pair_steps,) if is_free else (single_steps, pair_steps):
+            steps(
+                self.K, self.slot, source.T, source.squares, self.delta.astype(dtype, copy=False),
+                dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, rise, fall, 8.0 * eps, share,
+                4.0 * eps * float(np.abs(gradient).max()), most_steps, report,
+            )  # fmt: skip
+            if report[STEPS] < most_steps:
+                break
+        self.used, self.is_full = int(report[USED]), bool(report[IS_FULL])
+        return beta[:count]
 
 
 @dataclass

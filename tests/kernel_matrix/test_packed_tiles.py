@@ -11,7 +11,7 @@ from maxmargin._loops.jit import loop
 from maxmargin._loops.rbf.gathered_sums import WIDE, add_gathered, plain
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernel_matrix.matrix import KernelMatrix
-from maxmargin.kernel_matrix.packed import Centre, PackedRows, centre_of
+from maxmargin.kernel_matrix.tiles import Centre, PackedRows, centre_of
 from maxmargin.kernels import RBF
 from tests.kernels import draws
 
