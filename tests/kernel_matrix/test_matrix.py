@@ -17,6 +17,7 @@ from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernel_matrix.tiles import PackedRows
 from maxmargin.kernels import RBF, Custom, Linear, Precomputed
 from maxmargin.solvers import SMO, solve
+from maxmargin.solvers.smo.state import LoopColumns
 from tests.kernels import draws
 
 N = 12
@@ -169,7 +170,7 @@ def test_blocks_and_sums_are_those_of_the_gram_matrix_whatever_the_threads(d, dt
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_row_by_a_loop_is_the_row_of_the_kernel(dtype):
     points = np.random.default_rng(0).standard_normal((300, 7))
-    columns = KernelMatrix(RBF(0.5), points, dtype=dtype).loop_columns(320)
+    columns = LoopColumns.of(KernelMatrix(RBF(0.5), points, dtype=dtype), 320)
     row = np.empty(320, dtype=dtype)
     fill_row(columns.T, columns.squares, 5, dtype(0.25), dtype(2.0), row)
     expected = RBF(0.5).block(points[5:6], points)[0] + 0.25
@@ -180,10 +181,10 @@ def test_a_row_by_a_loop_is_the_row_of_the_kernel(dtype):
 def test_rows_too_coarse_for_float32_and_sparse_ones_are_not_made_by_loops():
     far = X.copy()
     far[0, 0] = 1e2
-    assert KernelMatrix(RBF(1.0), far, dtype=np.float32).loop_columns(64) is None
-    assert KernelMatrix(RBF(1.0), far).loop_columns(64) is not None
-    assert KernelMatrix(RBF(1.0), sp.csr_array(X)).loop_columns(64) is None
-    assert KernelMatrix(Linear(), X).loop_columns(64) is None
+    assert LoopColumns.of(KernelMatrix(RBF(1.0), far, dtype=np.float32), 64) is None
+    assert LoopColumns.of(KernelMatrix(RBF(1.0), far), 64) is not None
+    assert LoopColumns.of(KernelMatrix(RBF(1.0), sp.csr_array(X)), 64) is None
+    assert LoopColumns.of(KernelMatrix(Linear(), X), 64) is None
 
 
 def test_the_old_name_still_works():

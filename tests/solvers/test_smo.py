@@ -15,7 +15,8 @@ from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
 from maxmargin.solvers import SMO, Auto, Budget, InteriorPoint, solve
 from maxmargin.solvers.base import Clock
-from maxmargin.solvers.smo.state import SMOTuning, WorkingKernel, largest
+from maxmargin.solvers.smo.smo import largest
+from maxmargin.solvers.smo.state import LoopColumns, SMOTuning, WorkingKernel
 from tests.problems import bag_of_words
 from tests.strategies import examples, generators, problems
 
@@ -31,7 +32,7 @@ def noisy(n, d=3, seed=0, cost=1.0, **others):
 @pytest.fixture
 def small_sets(monkeypatch):
     """Working sets of 128 where a problem has more than 256 samples: small data then go the way of large ones."""
-    monkeypatch.setattr(SMO, "tuning", SMOTuning(whole=256, many=256, size=128))
+    monkeypatch.setattr(SMO, "tuning", SMOTuning(whole=256, size=128))
 
 
 @pytest.mark.parametrize("bias", [Bias.free(), Bias.none(), Bias.penalized(2.0)], ids=lambda bias: bias.kind)
@@ -202,7 +203,7 @@ def test_rows_made_when_needed_lead_to_the_same_optimum(bias, loss, tol):
 
 def test_without_room_for_its_rows_a_problem_goes_on_with_working_sets():
     p = noisy(1000, cost=3.0)
-    kernel = WorkingKernel.by_rows(p.kernel_matrix().loop_columns(1024), np.zeros(p.n), 0.0, max_bytes=20 * 1024 * 8)
+    kernel = WorkingKernel.by_rows(LoopColumns.of(p.kernel_matrix(), 1024), np.zeros(p.n), 0.0, max_bytes=20 * 1024 * 8)
     lo, hi = np.minimum(3.0 * p.y, 0.0), np.maximum(3.0 * p.y, 0.0)
     beta = kernel.solve(np.zeros(p.n), lo, hi, -p.y, is_free=True, share=1e-3, tuning=SMOTuning())
     assert kernel.is_full

@@ -198,8 +198,6 @@ class Problem:
         """The same samples as an index that copies nothing where they are all."""
         return slice(None) if (self.cost > 0).all() else self.present
 
-    # -- what rounding depends on --------------------------------------------------------------------------------
-
     @cached_property
     def squares(self) -> Floats:
         """‖x_j‖² for each sample, of the rows of X as they are: O(nnz), once."""
@@ -209,19 +207,15 @@ class Problem:
     @cached_property
     def lengths(self) -> Floats:
         """An upper bound of ‖x_j‖ for each sample, of the rows of X as they are: O(nnz), once."""
-        return (
-            products.lengths_above(self.X, self.squares)
-            if self.rows is None
-            else products.lengths_above(self.X)[self.rows]
-        )
+        if self.rows is None:
+            return products.lengths_above(self.X, self.squares)
+        return products.lengths_above(self.X)[self.rows]
 
     @cached_property
     def entries(self) -> Floats:
         """The number of products in ⟨w, x_j⟩ for each sample."""
         entries = np.broadcast_to(products.entries(self.X), self.X.shape[:1])
         return entries if self.rows is None else entries[self.rows]
-
-    # -- the feature space ---------------------------------------------------------------------------------------
 
     def zero(self) -> Floats:
         """The zero vector of the feature space."""
@@ -264,16 +258,14 @@ class Problem:
 
     def expansion(self, j: Indices, v: Floats) -> Expansion:
         """x ↦ Σ_j v_j k(x, x_j)."""
-        like = self.shared if self.shared is not None and self.shared.is_on(self.X, self.kernel) else None
+        like = self.kernel_matrix().shared
         return Expansion(self.kernel, self.kernel.reference(self.X, self.row(j)), v[np.newaxis], like=like)
 
     @property
     def packed(self) -> PackedRows | None:
         """The float32 rows of all samples, if they are shared with other problems."""
-        shared = self.shared
-        if shared is None or not shared.is_on(self.X, self.kernel) or not shared.centre.is_packed:
-            return None
-        return shared.packed if self.rows is None else shared.packed[self.rows]
+        matrix = self.kernel_matrix(np.float32)
+        return matrix.packed if matrix.shared is not None and matrix.centre.is_packed else None
 
     def pieces(self, i: Indices | None = None) -> Iterator[tuple[slice, Matrix]]:
         """The rows of all samples, or of samples i, with their places: X itself, or copies of so many at a time."""
@@ -289,8 +281,6 @@ class Problem:
     def row(self, i: Indices) -> Indices:
         """The rows of X that hold samples i."""
         return i if self.rows is None else self.rows[i]
-
-    # -- the objective -------------------------------------------------------------------------------------------
 
     def primal(self, w: Floats, b: float) -> float:
         """P(w, b): +∞ where a hard margin is violated."""

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inner import DENSE_FRACTION
 from maxmargin.kernels.parameters import check_number
 from maxmargin.kernels.precomputed import Precomputed
-from maxmargin.kernels.rbf import RBF
 from maxmargin.kernels.tiles import (
     FLOAT32,
     TILE_COLUMNS,
@@ -31,18 +30,6 @@ from maxmargin.typing import Block, Floats, Indices, Matrix
 
 PREPARED_BYTES = 2**28
 """Bytes up to which rows are held ready for tiles, and sparse ones made dense: a quarter of the default budget."""
-
-
-class LoopColumns(NamedTuple):
-    """k(x_i, x_k) = exp(⟨u_i, u_k⟩ − s_i − s_k): the u as the columns of T, the s as `squares`, padded with zeros."""
-
-    T: Block
-    squares: Block
-
-    @classmethod
-    def none(cls, dtype: Any) -> "LoopColumns":
-        """For a loop that makes no rows."""
-        return cls(np.empty((0, 0), dtype=dtype), np.empty(0, dtype=dtype))
 
 
 class KernelMatrix:
@@ -224,25 +211,6 @@ class KernelMatrix:
             out[columns] += scaled[at] @ tile
 
         self._each_tile(some, add_tile)
-
-    def loop_columns(self, size: int) -> LoopColumns | None:
-        """What a compiled loop needs to make rows of an RBF matrix one by one, padded to so many entries; None where dense rows
-        are not to be had, or this precision is too coarse for them.
-        """
-        if not isinstance(self.kernel, RBF) or is_sparse(self.X):
-            return None
-        X = self.X if self.samples is None else self.X[self.samples]
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            side = self.kernel.side(X, self.dtype, self.kernel.shift_of(X))
-        if not np.isfinite(side.largest) or not self.kernel.suits(self.dtype, side):
-            return None
-        n, d = side.rows.shape
-        T, squares = (
-            np.zeros((-(-d // 4) * 4, max(n, size)), dtype=self.dtype),
-            np.zeros(max(n, size), dtype=self.dtype),
-        )
-        T[:d, :n], squares[:n] = side.rows.T, side.squares
-        return LoopColumns(T, squares)
 
     # ------------------------------------------------------------------ rows ready for tiles
 

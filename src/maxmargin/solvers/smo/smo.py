@@ -7,12 +7,12 @@ violate most, computes only the kernel block between them, solves that, and then
 gradient: each row is made in tiles and thrown away, unless it is expensive and its sample free, so likely to move again. Samples
 that sit clearly on a bound are left out of the gradient (shrunk); the certificate, which looks at all samples in float64, brings
 back those that were left out wrongly and corrects what the gradient has drifted. Where no more than 4096 samples are active, all
-of them may be the working set. Where rounds are slow, working sets grow. Blocks are in float32, and for small gaps in float64
-from 3e-3 on.
+of them may be the working set. Where rounds are slow, working sets grow; where they cannot, all free samples move together now
+and then (`face`). Blocks are in float32, and for small gaps in float64 from 3e-3 on.
 
-Few features make a single RBF row cheap. Then all samples are the working set from the start, and the compiled loop makes a row
-when it first needs it: no round is spent on choosing. More than 4096 samples are given 32 MiB for that; if their rows need more,
-working sets go on from where it came.
+Few features make a single RBF row cheap. Then up to 4096 samples are the working set from the start, and the compiled loop makes
+a row when it first needs it: no round is spent on choosing. If the rows need more memory than there is, working sets go on from
+where it came.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,17 @@ from maxmargin.kernels import RBF, Sigmoid
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.refine import refine
-from maxmargin.solvers.smo.state import Active, SMOTuning, State, WorkingKernel, choose, estimate, padded, shrink
+from maxmargin.solvers.smo.face import goes_along, look_back
+from maxmargin.solvers.smo.state import (
+    Active,
+    LoopColumns,
+    SMOTuning,
+    State,
+    WorkingKernel,
+    estimate,
+    padded,
+    shrink,
+)
 from maxmargin.solvers.stall import FINEST, WINDOW, rounds_to_come
 from maxmargin.typing import Floats, Indices
 
@@ -43,8 +53,8 @@ class SMO(Solver):
     *Use it when* the kernel is not linear. *Needs* L2, hinge or squared hinge, finite costs; any kernel, an indefinite one for a
     stationary point. *Costs* about n × (support vectors) kernel values, by matrix products or sums over entries, on all cores;
     memory: one to two and a half copies of the data in float32, a block of at most 4096² values or rows of 128 MiB (a quarter of
-    the budget at most), and where rows are expensive 1 MiB of kept ones for each feature (64 at least, half of the budget at
-    most). *Equivalent to* InteriorPoint at its optimum.
+    the budget at most), and where rows are expensive kept ones (half of the budget at most). *Equivalent to* InteriorPoint at
+    its optimum.
 
     Parameters
     ----------
@@ -108,18 +118,20 @@ class SMO(Solver):
         with deferred_interrupt():
             if state.matrix is None:
                 self._prepare(state, tol)
+            if goes_along(state):
+                return _without_claim(state, tol)
             self._round(state, tol)
             estimate(state)
             state.rounds += 1
-            state.look_back()
-            is_idle = state.rounds - state.last_progress > tuning.coarse_rounds
+            state.note_progress()
+            look_back(state, self.n_threads)
+            is_idle = state.rounds - state.last_progress > tuning.window
             if not state.is_exact and (is_idle or (tol < tuning.rough and state.gap <= tuning.roughest)):
                 self._be_exact(state, tol)
                 return _without_claim(state, tol)
             if state.gap <= self._goal(state, tol) * tuning.claim * 0.5 ** min(state.claims, 3):
                 return Progress(min(state.gap, tol))
-            is_due = state.rounds - state.last_shrink >= tuning.shrink_every
-            if self.shrinking and is_due and state.gap < tuning.shrink_below:
+            if self.shrinking and state.rounds - state.last_shrink >= tuning.pause:
                 shrink(state)
             return _without_claim(state, tol)
 
@@ -158,9 +170,9 @@ class SMO(Solver):
     def _goal(self, state: State, tol: float) -> float:
         """The gap to claim: a small problem is to know its free samples before its last digits are computed."""
         tuning = self.tuning
-        if not self._is_refined(state.problem) or state.rounds >= tuning.fine_rounds:
+        if not self._is_refined(state.problem) or state.rounds >= tuning.window:
             return tol
-        return min(tol, tuning.fine) if state.rounds - state.last_progress < tuning.idle_rounds else tol
+        return min(tol, tuning.fine) if state.rounds - state.last_progress < tuning.pause else tol
 
     def _restart(self, state: State, beta: Floats, scores: Floats) -> None:
         """Begin again at β, whose scores are known, with all samples."""
@@ -188,9 +200,9 @@ class SMO(Solver):
         matrix = problem.kernel_matrix(dtype, 0, self.n_threads)
         matrix.reset(problem.row(samples))
         may_make_rows = state.bytes_for_rows() > 0 and width <= tuning.narrow
-        state.source = matrix.loop_columns(padded(len(samples))) if may_make_rows else None
+        state.source = LoopColumns.of(matrix, padded(len(samples))) if may_make_rows else None
         if len(samples) > tuning.few and state.source is None and not matrix.are_rows_cheap:
-            matrix.max_bytes = min(state.max_bytes // 2, tuning.feature_bytes * max(tuning.narrow, width))
+            matrix.max_bytes = state.max_bytes // 2
         state.matrix = matrix
         state.forget_working_set()
 
@@ -218,7 +230,7 @@ class SMO(Solver):
         assert state.kernel is not None
         at = state.working
         before, g_before = active.beta[at], active.g[at]
-        share = tuning.fine_share if 2 * size <= tuning.size else tuning.share
+        share = tuning.share
         if state.source is not None:  # as far as the gap asks for, which shrinks about as the violation does
             share = max(tuning.whole_share, 0.5 * tol / max(state.gap, tol))
         active.beta[at] = state.kernel.solve(
@@ -287,3 +299,27 @@ def _without_claim(state: State, tol: float) -> Progress:
         return Progress.without_claim(state.gap, tol, 1)
     to_come = rounds_to_come(state.missing, max(tol, FINEST), len(state.missing) // 2)
     return Progress.without_claim(state.gap, tol, 1, state.dual, to_come)
+
+
+def choose(g: Floats, beta: Floats, lo: Floats, hi: Floats, last: Indices, size: int) -> tuple[Indices, int]:
+    """The next working set, and how many at its head stay from the last one, `last`.
+
+    Up to half of it stays: free samples first, then those that came last. The rest are the samples that most want to rise,
+    and as many that most want to fall. O(n).
+    """
+    is_free = (beta[last] > lo[last]) & (beta[last] < hi[last])
+    stay = np.concatenate((last[is_free], last[~is_free][::-1]))[: size // 2]
+    rise, fall = np.where(beta < hi, -g, -np.inf), np.where(beta > lo, g, -np.inf)
+    rise[stay] = fall[stay] = -np.inf
+    up = largest(rise, (size - len(stay)) // 2)
+    fall[up] = -np.inf
+    down = largest(fall, size - len(stay) - len(up))
+    return np.concatenate((stay, up, down)), len(stay)
+
+
+def largest(values: Floats, most: int) -> Indices:
+    """The positions of the `most` largest of the values that are not −∞, or of all of these; of equal ones the first."""
+    least = np.partition(values, -most)[-most] if 0 < most < len(values) else -np.inf
+    above = np.flatnonzero(values > least)
+    equal = np.flatnonzero(values == least) if least > -np.inf else above[:0]
+    return np.concatenate((above, equal))[:most]

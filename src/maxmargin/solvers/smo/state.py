@@ -1,6 +1,8 @@
 """The state of SMO between its rounds: which samples are looked at and worked on, and what is known of the gap."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -8,7 +10,9 @@ from maxmargin.core.bias import squared_hinge_root
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
-from maxmargin.kernel_matrix.matrix import KernelMatrix, LoopColumns
+from maxmargin.kernel_matrix.matrix import KernelMatrix
+from maxmargin.kernels import RBF
+from maxmargin.kernels.tiles import is_sparse, take
 from maxmargin.typing import Block, Floats, Indices
 
 
@@ -22,13 +26,10 @@ class SMOTuning:
     whole: int = 4096
     """Samples up to which all of them may be the working set: 64 MiB of float32."""
 
-    many: int = 65536
-    """Samples beyond which no step looks at all of them."""
-
     size: int = 1536
     """Samples of a working set otherwise; half of them stay for the next round."""
 
-    part: int = 16
+    part: int = 8
     """Share of all samples, as a divisor, that a working set has at least where they are few for its size."""
 
     round_values: float = 6e7
@@ -46,23 +47,14 @@ class SMOTuning:
     share: float = 0.1
     """Share of its first violation to which a working set is solved."""
 
-    fine_share: float = 0.03
-    """The same for a small working set, whose steps cost less than a round does."""
-
     whole_share: float = 1e-3
     """The same for all samples as one working set: nobody else is waiting."""
 
-    shrink_every: int = 5
-    """Rounds between two looks for samples to leave out."""
-
-    shrink_below: float = 0.3
-    """Relative gap below which samples are left out: before, too little is known of them."""
+    pause: int = 5
+    """Rounds between two looks for samples to leave out, and without progress before a small problem claims what it has."""
 
     claim: float = 0.9
     """Share of a gap that the estimate must reach to claim it; half of that after each claim that failed."""
-
-    coarse_rounds: int = 40
-    """Rounds in float32 in which the gap must fall by a tenth, or the dual value rise by much of it; else float64 goes on."""
 
     rough: float = 1e-4
     """Relative gap that float32 is good for at the end: it has 24 bits, and a gap is a difference of sums."""
@@ -80,17 +72,24 @@ class SMOTuning:
     fine: float = 1e-7
     """Relative gap at which the free samples of a small problem are certain, and its last digits are computed."""
 
-    fine_rounds: int = 20
-    """Rounds after which a small problem computes its last digits from where it is."""
+    face_below: float = 0.7
+    """Relative gap below which the face is known well enough to go along it."""
 
-    idle_rounds: int = 3
-    """The same for rounds without progress."""
+    factor_below: float = 0.07
+    """Relative gap below which the equations of the face are factored."""
+
+    little: float = 0.01
+    """Share of the first turn's gain below which a turn on the face is the last."""
+
+    face_gain: float = 0.3
+    """Share of the best round's gain below which a round of conjugate gradients is the last."""
+
+    factored_gain: float = 0.02
+    """The same with a factor, which makes each round worth more."""
 
     window: int = 25
-    """Rounds in which the dual value must rise where each round works on all samples, up to thousands of times."""
-
-    feature_bytes: int = 2**20
-    """Bytes of kept rows for each feature, 64 at least: the first touch of memory can cost more than short rows do."""
+    """Rounds without progress after which float32 gives way to float64, a small problem computes its last digits from where it
+    is, and one whose rounds work on all samples has stalled."""
 
 
 def padded(size: int) -> int:
@@ -100,28 +99,32 @@ def padded(size: int) -> int:
     return -(-size // CHUNK) * CHUNK
 
 
-def choose(g: Floats, beta: Floats, lo: Floats, hi: Floats, last: Indices, size: int) -> tuple[Indices, int]:
-    """The next working set, and how many at its head stay from the last one, `last`.
+class LoopColumns(NamedTuple):
+    """k(x_i, x_k) = exp(⟨u_i, u_k⟩ − s_i − s_k): the u as the columns of T, the s as `squares`, padded with zeros."""
 
-    Up to half of it stays: free samples first, then those that came last. The rest are the samples that most want to rise,
-    and as many that most want to fall. O(n).
-    """
-    is_free = (beta[last] > lo[last]) & (beta[last] < hi[last])
-    stay = np.concatenate((last[is_free], last[~is_free][::-1]))[: size // 2]
-    rise, fall = np.where(beta < hi, -g, -np.inf), np.where(beta > lo, g, -np.inf)
-    rise[stay] = fall[stay] = -np.inf
-    up = largest(rise, (size - len(stay)) // 2)
-    fall[up] = -np.inf
-    down = largest(fall, size - len(stay) - len(up))
-    return np.concatenate((stay, up, down)), len(stay)
+    T: Block
+    squares: Block
 
+    @classmethod
+    def none(cls, dtype: Any) -> "LoopColumns":
+        """For a loop that makes no rows."""
+        return cls(np.empty((0, 0), dtype=dtype), np.empty(0, dtype=dtype))
 
-def largest(values: Floats, most: int) -> Indices:
-    """The positions of the `most` largest of the values that are not −∞, or of all of these; of equal ones the first."""
-    least = np.partition(values, -most)[-most] if 0 < most < len(values) else -np.inf
-    above = np.flatnonzero(values > least)
-    equal = np.flatnonzero(values == least) if least > -np.inf else above[:0]
-    return np.concatenate((above, equal))[:most]
+    @classmethod
+    def of(cls, matrix: KernelMatrix, size: int) -> "LoopColumns | None":
+        """Of all samples, padded to so many; None for other kernels and sparse rows, and where the precision is too coarse."""
+        kernel, dtype = matrix.kernel, matrix.dtype
+        if not isinstance(kernel, RBF) or is_sparse(matrix.X):
+            return None
+        X = take(matrix.X, matrix.samples)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            side = kernel.side(X, dtype, kernel.shift_of(X))
+        if not np.isfinite(side.largest) or not kernel.suits(dtype, side):
+            return None
+        n, d = side.rows.shape
+        T, squares = np.zeros((-(-d // 4) * 4, max(n, size)), dtype=dtype), np.zeros(max(n, size), dtype=dtype)
+        T[:d, :n], squares[:n] = side.rows.T, side.squares
+        return cls(T, squares)
 
 
 @dataclass
@@ -232,6 +235,11 @@ class State:
     last_shrink: int = 0
     growth: int = 0  # how often working sets were doubled
     last_gap: float = np.inf  # when the rounds were last found slow, or not
+    face: Iterator[None] | None = None  # the step on the face that is under way
+    next_face: int = 0  # the round from which another is allowed
+    face_wait: int = 0  # rounds between the last two
+    rise: float = 0.0  # of the dual value in the rounds before the last step
+    old_dual: float = -np.inf  # when the rounds were last found slow, or not
     least_gap: float = np.inf
     last_dual: float = -np.inf
     last_progress: int = 0
@@ -247,15 +255,9 @@ class State:
         self.working, self.has_whole, self.kernel = np.empty(0, dtype=np.intp), False, None
 
     def bytes_for_rows(self) -> int:
-        """What rows of K that are made one by one may take: 0 where that is not worth while.
-
-        Where the samples are many it is a bet on few support vectors: if it is lost, what was found is kept.
-        """
-        n, tuning = len(self.active.samples), self.tuning
-        if not tuning.few < n <= tuning.many:
-            return 0
-        most = 8 * tuning.whole**2
-        return min(self.max_bytes // 4, most if n <= tuning.whole else most // 4)
+        """What rows of K that are made one by one may take: 0 where that is not worth while."""
+        n, whole = len(self.active.samples), self.tuning.whole
+        return min(self.max_bytes // 4, np.dtype(np.float64).itemsize * whole**2) if self.tuning.few < n <= whole else 0
 
     def working_size(self) -> int:
         """How many samples the next working set has; its block may take a quarter of the memory.
@@ -276,14 +278,11 @@ class State:
         )
         return int(min(usual * 2 ** min(self.growth, 4), n_active, tuning.whole, room))
 
-    def look_back(self) -> None:
-        """After each round: every so often, see how fast the last ones were."""
+    def note_progress(self) -> None:
+        """After each round: whether the gap or the dual value has changed by something worth while."""
         if self.gap < 0.9 * self.least_gap or self._climbs():
             self.least_gap, self.last_progress = min(self.gap, self.least_gap), self.rounds
             self.last_dual = self.dual
-        if self.rounds % self.tuning.slow_rounds == 0:
-            self.growth += int(self.gap > 0.5 * self.last_gap)
-            self.last_gap = self.gap
 
     def _climbs(self) -> bool:
         """Whether the dual value has risen by something worth while."""

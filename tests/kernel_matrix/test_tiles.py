@@ -13,6 +13,7 @@ from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernel_matrix.tiles import Centre, PackedRows, centre_of
 from maxmargin.kernels import RBF
+from maxmargin.solvers.smo.state import LoopColumns
 from tests.kernels import draws
 
 PRECISION = {np.float32: 2e-6, np.float64: 1e-13}
@@ -95,7 +96,7 @@ def test_sums_over_rows_and_columns_are_those_of_the_values(X, dtype):
 def test_single_rows_by_loops_have_the_same_values(X):
     from maxmargin._loops.smo.pair_steps import fill_row
 
-    columns = KernelMatrix(RBF(0.1), X).loop_columns(len(X) + 5)
+    columns = LoopColumns.of(KernelMatrix(RBF(0.1), X), len(X) + 5)
     out = np.empty(len(X) + 5)
     fill_row(columns.T, columns.squares, 0, 0.0, 0.0, out)
     largest = columns.squares.max()
