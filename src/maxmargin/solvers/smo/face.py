@@ -23,7 +23,7 @@ from maxmargin.solvers.smo.state import State, estimate
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices
 
-RIDGE = {4: 1e-3, 8: 1e-9}
+FACE_RIDGE = {4: 1e-3, 8: 1e-9}
 """Share of its mean that is added to the diagonal before it is factored, by the bytes of a value: what rounding needs."""
 
 LENGTHS = np.exp2(-np.arange(8.0))
@@ -45,10 +45,8 @@ def is_worth_it(state: State) -> bool:
 
 
 def look_back(state: State, n_threads: int) -> None:
-    """Every so often, see how fast the last rounds were: larger working sets are next, then a step on the face."""
+    """See how fast the last rounds were: larger working sets are next, then a step on the face."""
     slow = state.tuning.slow_rounds
-    if state.rounds % slow:
-        return
     size, is_slow = state.working_size(), state.gap > 0.5 * state.last_gap
     state.growth += int(is_slow)
     is_due = state.rounds >= state.next_face and (is_slow or state.face_wait == slow)
@@ -207,7 +205,7 @@ class SharedSquare:
         self.K, self.n_threads, self.is_factored = K, n_threads, False
         self.diagonal = K.diagonal().astype(np.float64)
         self.scale = np.maximum(self.diagonal, 1e-12 * float(self.diagonal.mean()) + np.finfo(float).tiny)
-        self.ridge = RIDGE[K.itemsize] * float(self.diagonal.mean())
+        self.ridge = FACE_RIDGE[K.itemsize] * float(self.diagonal.mean())
         self._middle = int(len(K) * (1.0 - 0.5**0.5))  # the rows above it have half of the triangle
         self._sums = np.empty((2, len(K)))
         self._solve = get_blas_funcs("trsv", (K,))

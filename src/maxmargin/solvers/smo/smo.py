@@ -118,13 +118,14 @@ class SMO(Solver):
         with deferred_interrupt():
             if state.matrix is None:
                 self._prepare(state, tol)
-            if goes_along(state):
+            if state.face is not None and goes_along(state):
                 return _without_claim(state, tol)
             self._round(state, tol)
             estimate(state)
             state.rounds += 1
             state.note_progress()
-            look_back(state, self.n_threads)
+            if state.rounds % tuning.slow_rounds == 0:
+                look_back(state, self.n_threads)
             is_idle = state.rounds - state.last_progress > tuning.window
             if not state.is_exact and (is_idle or (tol < tuning.rough and state.gap <= tuning.roughest)):
                 self._be_exact(state, tol)
