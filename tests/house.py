@@ -42,7 +42,7 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     "_loops.l1.simplex_exchange": ("DONE", "ENDLESS", "TIRED"),
     "_loops.hard_margin.nearest_points": ("UNFINISHED", "OPTIMAL", "STUCK", "FULL", "SHRUNK"),
     # Formats: features are numbered in 16 bits.
-    "kernel_matrix.centre": ("MOST_FEATURES",),
+    "kernel_matrix.tiles": ("MOST_FEATURES",),
     "estimators.progress.callbacks": ("HUNDREDTHS",),  # a bar moves in them
     # Parts of a formula: the signs of w⁺ and w⁻; the offset of τ from t; nothing to spare.
     "solvers.l1.interior_point": ("SIGN",),

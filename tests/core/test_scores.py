@@ -52,7 +52,7 @@ def test_no_sum_of_rbf_values_errs_by_more_than_its_bound(layout, dtype, gamma):
     exact = exact_rbf(X, X, A, kernel.gamma)
     for rows in (X, sp.csr_array(X)):
         expansion = Expansion(kernel, rows, A[np.newaxis])
-        with mock.patch("maxmargin.kernel_matrix.expansion.FEW_VALUES", 0):
+        with mock.patch("maxmargin.kernel_matrix.expansion.FEW_PRODUCTS", 0):
             by = dtype == "differences"
             found = expansion.bounded(rows, np.float64 if by else dtype, by_differences=by)
         assert (np.abs(found.sums[0, 0] - exact) <= found.error[0] + 100 * EXTRA * np.abs(A).sum()).all()

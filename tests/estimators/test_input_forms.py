@@ -185,6 +185,6 @@ def test_a_kernel_object_brings_its_own_parameters():
 def test_predictions_do_not_depend_on_how_many_are_asked_for_at_once(monkeypatch):
     model = HardMarginSVC(kernel="rbf", gamma=0.3).fit(X, Y)
     whole = model.decision_function(NEW)
-    monkeypatch.setattr("maxmargin.kernel_matrix.expansion.TILE_X", 4)
+    monkeypatch.setattr("maxmargin.kernel_matrix.expansion.TILE_ROWS", 4)
     np.testing.assert_allclose(model.decision_function(NEW), whole, rtol=1e-12)
     np.testing.assert_allclose([model.decision_function(NEW[[j]])[0] for j in range(len(NEW))], whole, rtol=1e-12)

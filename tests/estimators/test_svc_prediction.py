@@ -78,13 +78,15 @@ def test_the_bound_of_float32_holds_and_is_not_idle(gamma, shift):
 
 
 def test_few_values_are_summed_by_a_loop_and_agree_with_tiles(monkeypatch):
-    few, rows = Expansion(RBF(0.3), Z[:100], A[:1, :100]), NEW[:200]
-    assert few.few(rows) is not None
-    assert few.few(np.tile(rows, (20, 1))) is None
-    assert Expansion(RBF(0.3), Z[:100], A[:, :100]).few(rows) is None
-    found = few(rows)
-    monkeypatch.setattr("maxmargin.kernel_matrix.expansion.FEW_VALUES", 0)
-    np.testing.assert_allclose(found, few(rows), rtol=1e-11, atol=1e-11)
+    few, rows = Expansion(RBF(0.3), Z[:100], A[:, :100], groups=[30, 70]), NEW[:200]
+    assert few.is_small(rows)
+    assert not few.is_small(np.tile(rows, (200, 1)))
+    assert not Expansion(Polynomial(2, 0.3), Z[:100], A[:, :100]).is_small(rows)
+    found = few.bounded(rows)
+    monkeypatch.setattr("maxmargin.kernel_matrix.expansion.FEW_PRODUCTS", 0)
+    tiles = few.bounded(rows)
+    assert (np.abs(found.sums - tiles.sums).max(axis=1) <= found.error + tiles.error).all()
+    np.testing.assert_allclose(found.sums, tiles.sums, rtol=1e-11, atol=1e-11)
 
 
 def test_float32_rows_stay_within_the_stated_error():
@@ -134,7 +136,7 @@ def test_samples_whose_sign_float32_leaves_open_are_done_again(monkeypatch):
     asked = []
     decisions = SVC._decisions
     monkeypatch.setattr(
-        "maxmargin.kernel_matrix.expansion.FEW_VALUES", 0
+        "maxmargin.kernel_matrix.expansion.FEW_PRODUCTS", 0
     )  # so few rows would be done in float64 at once
     monkeypatch.setattr(
         SVC, "_decisions", lambda self, X, dtype=None: asked.append(X.tolist()) or decisions(self, X, dtype)

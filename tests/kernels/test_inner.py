@@ -4,7 +4,8 @@ import scipy.sparse as sp
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import Linear
-from maxmargin.kernels.inner import distinct, inner_products, require_finite, squared_norms
+from maxmargin.kernels.inner import inner_products
+from maxmargin.kernels.tiles import distinct, require_finite, squared_norms
 from tests.kernels import draws
 
 

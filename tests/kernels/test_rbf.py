@@ -46,33 +46,19 @@ def test_an_offset_of_dense_data_costs_no_precision(pair, offset, gamma, dtype):
     assert np.abs(K - twins.rbf(X, Z, gamma)).max() <= bound(K, gamma, radius(X, Z, True), X.shape[1])
 
 
-@draws.given(draws.pairs(forms=draws.DENSE), st.sampled_from([0.0, 0.01, 1.0, 50.0]), st.booleans())
-def test_few_sums_are_those_of_the_block(pair, gamma, is_far):
+@draws.given(draws.pairs(), st.sampled_from([0.0, 0.01, 1.0, 50.0]), st.booleans())
+def test_values_by_differences_are_those_of_the_formula(pair, gamma, is_far):
     X, Z = pair
-    X, Z = (X + 1e6, Z + 1e6) if is_far and X.dtype == Z.dtype == np.float64 else (X, Z)
+    X, Z = (X + 1e6, Z + 1e6) if is_far and not sp.issparse(X) and X.dtype == Z.dtype == np.float64 else (X, Z)
     gamma /= max(radius(X, Z, True), 1e-300) if gamma else 1.0
-    weights = np.random.default_rng(0).standard_normal(Z.shape[0])
-    found = RBF(gamma).few_sums(X, Z, weights)
-    assert np.abs(found - twins.rbf(X, Z, gamma) @ weights).max() <= 1e-13 * (1 + gamma * radius(X, Z, True)) * len(Z)
+    found = np.empty((X.shape[0], Z.shape[0]))
+    RBF(gamma).fill_differences(X, Z, found)
+    assert np.abs(found - twins.rbf(X, Z, gamma)).max() <= 1e-13 * (1 + gamma * radius(X, Z, True))
 
 
-def test_sums_of_more_rows_than_are_worked_on_at_a_time_and_of_none():
-    rng = np.random.default_rng(0)
-    X, Z, weights = rng.standard_normal((300, 5)), rng.standard_normal((7, 5)), rng.standard_normal(7)
-    for rows in (X, X[:128], X[:1], X[:0]):
-        np.testing.assert_allclose(RBF(0.3).few_sums(rows, Z, weights), RBF(0.3).block(rows, Z) @ weights, rtol=1e-12)
-    assert not RBF(0.3).few_sums(X, Z[:0], weights[:0]).any()
-
-
-def test_sparse_and_wide_rows_are_left_to_tiles():
-    wide, narrow = np.ones((3, 100)), np.ones((3, 2))
-    assert RBF(1.0).few_sums(wide, wide, np.ones(3)) is None
-    assert RBF(1.0).few_sums(sp.csr_array(narrow), narrow, np.ones(3)) is None
-
-
-def test_a_sum_that_is_no_number_is_an_error():
+def test_a_difference_that_is_no_number_is_an_error():
     with pytest.raises(InvalidInputError, match="not finite"):
-        RBF(1.0).few_sums(np.array([[np.nan]]), np.ones((1, 1)), np.ones(1))
+        RBF(1.0).fill_differences(np.array([[np.nan]]), np.ones((1, 1)), np.empty((1, 1)))
 
 
 def test_an_offset_of_float32_data_costs_no_precision():

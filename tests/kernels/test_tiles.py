@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin.kernel_matrix.tiles import TILE_BYTES, TILE_Z, as_matrix, cast, cut, row_width, rows_that_fit, take
+from maxmargin.kernels.tiles import TILE_BYTES, TILE_COLUMNS, as_matrix, cast, cut, row_width, rows_that_fit, take
 
 
 @pytest.mark.parametrize("width", [0, 1, 100, 10_000, 10**6, 10**9])
 def test_a_tile_holds_at_least_one_row_and_at_most_its_bytes(width):
-    rows = rows_that_fit(width, TILE_Z)
-    assert 1 <= rows <= TILE_Z
+    rows = rows_that_fit(width, TILE_COLUMNS)
+    assert 1 <= rows <= TILE_COLUMNS
     assert rows == 1 or 8 * width * rows <= TILE_BYTES
 
 

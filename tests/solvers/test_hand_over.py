@@ -16,6 +16,7 @@ from maxmargin.solvers.auto import Offer, offers
 from maxmargin.solvers.linear.dual_cd import DualCD
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton
 from maxmargin.solvers.smo.smo import SMO
+from maxmargin.solvers.smo.state import SMOTuning
 from maxmargin.solvers.stall import TRUST, WINDOW, Pulse
 from tests.problems import bag_of_words, problem
 
@@ -269,8 +270,8 @@ def test_twins_of_both_classes_in_text_are_no_stall(bias, loss, name, monkeypatc
     monkeypatch.setattr("maxmargin.solvers.interior.interior_point.MAX_SAMPLES", 0)
     monkeypatch.setattr("maxmargin.solvers.interior.interior_point.MAX_WORK", 0.0)
     monkeypatch.setattr("maxmargin.solvers.linear.dual_cd.SMALL", 0)
-    monkeypatch.setattr("maxmargin.solvers.smo.smo.REFINED", 0)
     X, y = bag_of_words()
     p = Problem(X, y, np.full(len(y), 1e4), loss=loss, bias=bias)
+    monkeypatch.setattr(SMO, "tuning", SMOTuning(few=0))
     solution = solve(p, SOLVERS[name](), tol=1e-3, budget=Budget(seconds=20))
     assert solution.status is Status.SOLVED

@@ -7,19 +7,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
+from hypothesis import strategies as st
 
-from maxmargin._loops.smo.pair_steps import fill_row
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status, certify
+from maxmargin.core.bias import hinge_interval
 from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
 from maxmargin.solvers import SMO, Auto, Budget, InteriorPoint, solve
 from maxmargin.solvers.base import Clock
-from maxmargin.solvers.smo import smo, working_set
-from maxmargin.solvers.smo.kernel_columns import KernelColumns
-from maxmargin.solvers.smo.row_cache import RowCache
-from maxmargin.solvers.smo.working_kernel import WorkingKernel
+from maxmargin.solvers.smo.smo import largest
+from maxmargin.solvers.smo.state import LoopColumns, SMOTuning, WorkingKernel
 from tests.problems import bag_of_words
-from tests.strategies import examples, problems
+from tests.strategies import examples, generators, problems
 
 
 def noisy(n, d=3, seed=0, cost=1.0, **others):
@@ -33,9 +32,7 @@ def noisy(n, d=3, seed=0, cost=1.0, **others):
 @pytest.fixture
 def small_sets(monkeypatch):
     """Working sets of 128 where a problem has more than 256 samples: small data then go the way of large ones."""
-    monkeypatch.setattr(working_set, "WHOLE", 256)
-    monkeypatch.setattr(working_set, "MANY", 256)
-    monkeypatch.setattr(working_set, "SIZE", 128)
+    monkeypatch.setattr(SMO, "tuning", SMOTuning(whole=256, size=128))
 
 
 @pytest.mark.parametrize("bias", [Bias.free(), Bias.none(), Bias.penalized(2.0)], ids=lambda bias: bias.kind)
@@ -63,7 +60,7 @@ def test_every_well_scaled_soft_margin_is_solved(p):
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
 def test_the_bits_do_not_depend_on_the_threads(small_sets, tol, d):
     p = replace(noisy(1500, d=d, cost=3.0), kernel=RBF(1.5 / d))
-    assert columns_of(p).are_rows_cheap == (d == 4)
+    assert p.kernel_matrix(np.float32).are_rows_cheap == (d == 4)
     one, two, three = (solve(p, SMO(n_threads=k), tol=tol) for k in (1, 2, 3))
     assert one.beta.tobytes() == two.beta.tobytes() == three.beta.tobytes()
     assert one.b == two.b == three.b
@@ -84,22 +81,6 @@ def test_little_memory_costs_time_but_not_the_answer(small_sets, megabytes):
     p = noisy(2000, cost=10.0)
     solution = solve(p, SMO(), budget=Budget(bytes=int(megabytes * 2**20)))
     assert solution.status is Status.SOLVED
-
-
-def test_the_row_cache_stays_within_its_memory_and_forgets_the_oldest():
-    cache = RowCache(10, np.float32, 3 * 10 * 4 + 5)
-    assert cache.rows.shape == (3, 10)
-    cache.find(np.array([], dtype=int))
-    places = cache.reserve(np.array([7, 8, 9]))
-    cache.rows[places] = np.arange(10)[None, :] + 100 * np.array([7, 8, 9])[:, None]
-    assert (cache.find(np.array([8, 9, 1])) >= 0).tolist() == [True, True, False]
-    # 8 and 9 were used in this round
-    assert (cache.reserve(np.array([1, 2])) >= 0).tolist() == [True, False]
-    assert (cache.find(np.array([7, 8, 9, 1])) >= 0).tolist() == [False, True, True, True]
-    cache.restrict(np.array([0, 3, 8, 9]))
-    found = cache.find(np.array([2, 3]))
-    assert (found >= 0).all()
-    np.testing.assert_array_equal(cache.rows[found], [[800, 803, 808, 808 + 1], [900, 903, 908, 909]])
 
 
 def test_a_warm_start_at_the_optimum_ends_at_once(small_sets):
@@ -134,7 +115,7 @@ def test_an_indefinite_kernel_ends_with_a_status_and_says_so(small_sets):
 
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)
 def test_single_steps_do_not_crawl_along_twins_of_both_classes(loss, monkeypatch):
-    monkeypatch.setattr(smo, "REFINED", 0)
+    monkeypatch.setattr(SMO, "tuning", SMOTuning(few=0))
     X, y = bag_of_words()
     p = Problem(X, y, np.full(len(y), 1e6), loss=loss, bias=Bias.none())
     solution = solve(p, SMO(), tol=1e-3, budget=Budget(iterations=30))
@@ -189,8 +170,8 @@ def cost_of(problem, max_bytes):
     solver, clock, kept = SMO(), Clock(Budget()), 0
     state = solver.init(problem, Workspace(problem, max_bytes), None)
     while solver.step(state, 1e-4, clock).gap > 1e-4:
-        kept = max(kept, np.count_nonzero(state.cache.owner >= 0))
-    return state.columns.values, kept
+        kept = max(kept, 0 if state.matrix._cache is None else np.count_nonzero(state.matrix._cache.owner >= 0))
+    return state.matrix.values, kept
 
 
 def test_a_cache_that_is_exceeded_by_some_rows_is_no_cliff(small_sets):
@@ -220,22 +201,11 @@ def test_rows_made_when_needed_lead_to_the_same_optimum(bias, loss, tol):
     assert solution.certificate.primal == pytest.approx(reference.primal, rel=2 * tol)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_compiled_row_is_the_row_of_the_kernel(dtype):
-    p = noisy(300, d=7)
-    source = columns_of(p, dtype).compiled(320)
-    row = np.empty(320, dtype=dtype)
-    fill_row(source.T, source.squares, 5, dtype(0.25), dtype(2.0), row)
-    expected = p.kernel.block(p.X[5:6], p.X)[0] + 0.25
-    expected[5] += 2.0
-    np.testing.assert_allclose(row[:300], expected, rtol=30 * np.finfo(dtype).eps)
-
-
 def test_without_room_for_its_rows_a_problem_goes_on_with_working_sets():
     p = noisy(1000, cost=3.0)
-    kernel = WorkingKernel.by_rows(columns_of(p).compiled(1024), np.zeros(p.n), 0.0, max_bytes=20 * 1024 * 8)
+    kernel = WorkingKernel.by_rows(LoopColumns.of(p.kernel_matrix(), 1024), np.zeros(p.n), 0.0, max_bytes=20 * 1024 * 8)
     lo, hi = np.minimum(3.0 * p.y, 0.0), np.maximum(3.0 * p.y, 0.0)
-    beta = kernel.solve(np.zeros(p.n), lo, hi, -p.y, is_free=True, share=1e-3)
+    beta = kernel.solve(np.zeros(p.n), lo, hi, -p.y, is_free=True, share=1e-3, tuning=SMOTuning())
     assert kernel.is_full
     assert kernel.used == 20
     assert 0 < np.count_nonzero(beta) <= 20
@@ -258,13 +228,6 @@ def test_without_shrinking_all_samples_stay(small_sets):
     seen.clear()
     solve(p, Watched(shrinking=False), tol=1e-6)
     assert set(seen) == {2000}
-
-
-def columns_of(p, dtype=np.float64):
-    """The kernel columns of all samples."""
-    columns = KernelColumns(p, dtype, n_threads=1)
-    columns.begin(np.arange(p.n))
-    return columns
 
 
 def test_noise_with_a_large_cost_is_not_taken_for_the_end_of_the_arithmetic():
@@ -306,3 +269,79 @@ def test_small_problems_end_in_their_last_digits_whatever_the_tolerance():
         # stretched by the bound of its rounding, a model has a gap of twice the rounding and a little more
         unfinished += certificate.relative_gap > 1e-10 and certificate.gap > 2.1 * certificate.rounding
     assert unfinished <= 1
+
+
+@st.composite
+def small_problems(draw):
+    """Curved boundaries with noise, far from the origin or not, samples of many costs, chosen rows or all."""
+    rng, n, d = draw(generators()), draw(st.integers(257, 500)), draw(st.integers(1, 9))
+    X = rng.standard_normal((n, d))
+    y = np.where((X**2).sum(axis=1) > d, 1.0, -1.0) * np.where(rng.random(n) < draw(st.sampled_from([0, 0.2])), -1, 1)
+    y[:2] = 1.0, -1.0
+    cost = draw(st.sampled_from([0.1, 1.0, 30.0])) * (rng.random(n) + 0.1 if draw(st.booleans()) else np.ones(n))
+    X, gamma = X * 10.0 + draw(st.sampled_from([0.0, 1e3])), 0.005 * draw(st.sampled_from([0.1, 1.0, 5.0]))
+    rows = None
+    if draw(st.booleans()):  # every other row belongs to somebody else
+        wide, rows = np.zeros((2 * n, d)), np.arange(0, 2 * n, 2)
+        wide[rows] = X
+        X = wide
+    bias = draw(st.sampled_from([Bias.free(), Bias.none()]))
+    return Problem(X, y, cost, kernel=RBF(gamma), bias=bias, rows=rows)
+
+
+@examples(40)
+@given(p=small_problems(), tol=st.sampled_from([1e-2, 1e-3, 1e-4]))
+def test_rows_by_loops_reach_the_gap_and_agree_with_the_interior_point(p, tol):
+    solution = solve(p, SMO(), tol=tol)
+    assert solution.status is Status.SOLVED
+    assert certify(p, solution).relative_gap <= tol
+    best = solve(p, InteriorPoint(), tol=1e-7).certificate
+    assert solution.certificate.primal == pytest.approx(best.primal, rel=1.01 * tol + 1e-6)
+
+
+@examples(25)
+@given(p=small_problems())
+def test_what_a_round_reports_is_what_it_leaves_behind(p):
+    solver = SMO()
+    state = solver.init(p, Workspace(p, 2**28), None)
+    solver.step(state, 1e-3, Clock(Budget()))
+    beta = state.active.beta
+    assert np.all((beta >= state.active.lo) & (beta <= state.active.hi))
+    if p.bias.is_free:
+        assert abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
+    np.testing.assert_allclose(state.active.g, p.decision(beta) - p.y, atol=2e-5 * max(1.0, np.abs(beta).sum()))
+    f = state.active.g + p.y
+    b = hinge_interval(f, p.y, p.cost).middle if p.bias.is_free else 0.0
+    missing = float(p.loss.residual(1.0 - p.y * (f + b), np.abs(beta), p.cost).sum())
+    dual = 0.5 * float(beta @ (p.y - state.active.g))
+    assert state.gap == pytest.approx(missing / (abs(dual) + missing), rel=1e-4, abs=1e-9)
+    assert state.b == pytest.approx(b, rel=1e-6, abs=1e-9)
+    assert state.dual == pytest.approx(dual, rel=1e-4)
+
+
+def test_one_step_is_bounded_however_slow_the_problem_is():
+    rng = np.random.default_rng(0)
+    p = noisy(3000)
+    p = replace(p, y=np.where(rng.random(3000) < 0.5, 1.0, -1.0), cost=np.full(3000, 1e6))
+    solver, clock = SMO(), Clock(Budget())
+    state = solver.init(p, Workspace(p, 2**28), None)
+    solver.step(state, 1e-4, clock)
+    assert clock.seconds < 5
+    assert state.gap > 1e-4
+
+
+@pytest.mark.parametrize("form", [np.asfortranarray, np.float32, sp.csr_array], ids=["fortran", "float32", "csr"])
+def test_the_layout_of_the_data_does_not_matter(form):
+    p = noisy(600)
+    assert solve(replace(p, X=form(p.X)), SMO()).status is Status.SOLVED
+    p.X.flags.writeable = False
+    assert solve(p, SMO()).status is Status.SOLVED
+
+
+@given(generators(), st.integers(1, 300), st.integers(0, 320))
+def test_the_largest_are_no_smaller_than_any_other(rng, n, most):
+    values = np.where(rng.random(n) < 0.2, -np.inf, np.round(rng.standard_normal(n), 1))
+    found = largest(values, most)
+    assert len(found) == len(set(found)) == min(most, np.isfinite(values).sum())
+    if 0 < len(found) < np.isfinite(values).sum():
+        assert values[found].min() >= np.delete(values, found).max()

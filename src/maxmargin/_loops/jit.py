@@ -33,23 +33,23 @@ def loop_exact(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def by_precision(single: Callable[..., Any], double: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of one array that other loops can call: `single` for float32, `double` for float64."""
+    """A function of one number that other loops can call: `single` for float32, `double` for float64."""
 
-    def in_single(values: Any) -> Any:
-        return single(values)
+    def in_single(value: Any) -> Any:
+        return single(value)
 
-    def in_double(values: Any) -> Any:
-        return double(values)
+    def in_double(value: Any) -> Any:
+        return double(value)
 
-    def either(values: Any) -> Any:
-        return single(values) if values.dtype.itemsize == 4 else double(values)
+    def either(value: Any) -> Any:
+        return single(value) if value.dtype.itemsize == 4 else double(value)
 
     if os.environ.get("MAXMARGIN_JIT", "1") != "0":
         from numba.extending import overload
 
         @overload(either)  # type: ignore[untyped-decorator]
-        def _chosen(values: Any) -> Any:
-            return in_single if values.dtype.bitwidth == 32 else in_double
+        def _chosen(value: Any) -> Any:
+            return in_single if value.bitwidth == 32 else in_double
 
     return either
 

@@ -1,12 +1,13 @@
 """The mathematics: one definition of the objective, one certificate. Knows nothing of solvers."""
 
+from maxmargin.core.bias import Bias
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate.certify import Certificate, certify
 from maxmargin.core.certificate.groups import Groups
 from maxmargin.core.halfspace import Halfspace
 from maxmargin.core.losses import Hinge, Loss, PerceptronLoss, Ramp, SquaredHinge, ZeroOne, loss_from_name
 from maxmargin.core.penalties import L1, L2, Penalty, penalty_from_name
-from maxmargin.core.problem import Bias, Problem
+from maxmargin.core.problem import Problem
 from maxmargin.core.regularization import Regularization
 from maxmargin.core.solution import Solution, Status, Trace, TracePoint
 from maxmargin.core.workspace import Workspace

@@ -1,21 +1,68 @@
-"""The best bias for given scores: the argmin over b of Σ_j c_j ℓ(y_j (f_j + b)), an interval.
+"""The bias: how it takes part, and the best one for given scores, the argmin over b of Σ_j c_j ℓ(y_j (f_j + b)), an interval.
 
 hinge          piecewise linear: the interval where the slope changes sign           two selections
 squared hinge  piecewise quadratic: the root of the piecewise linear slope           one sort
 hard margin    the b between the two classes that makes both margins equal           two extremes
 """
 
-from typing import Any, NamedTuple
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.losses import Hinge, SquaredHinge
-from maxmargin.core.problem import Problem
-from maxmargin.errors import NotSupportedError
+from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.typing import Floats
+
+if TYPE_CHECKING:
+    from maxmargin.core.problem import Problem
 
 FLAT = 1e-12
 """Share of Σc that the slope in b may be and still count as zero: it is a sum, and 0.1 + 0.1 + 0.1 − 0.3 is not 0."""
+
+
+@dataclass(frozen=True)
+class Bias:
+    """How the intercept b takes part: ``free``, ``none``, or ``penalized`` as the weight of a constant feature.
+
+    Examples
+    --------
+    >>> Bias.free(), Bias.none(), Bias.penalized(2.0)
+    (Bias('free'), Bias('none'), Bias('penalized', 2.0))
+    """
+
+    kind: str
+    scale: float = 0.0
+
+    @classmethod
+    def free(cls) -> "Bias":
+        """Unpenalised: the dual gains Σβ = 0."""
+        return cls("free")
+
+    @classmethod
+    def none(cls) -> "Bias":
+        """Homogeneous: b = 0."""
+        return cls("none")
+
+    @classmethod
+    def penalized(cls, scale: float = 1.0) -> "Bias":
+        """The weight of a constant feature `scale`, penalised like any other: K becomes K + scale²."""
+        try:
+            number = float(scale)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not 0 < number < math.inf:
+            raise InvalidInputError(f"The scale of a penalized bias must be a positive number, got {scale!r}.")
+        return cls("penalized", number)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether b is unpenalised."""
+        return self.kind == "free"
+
+    def __repr__(self) -> str:
+        return f"Bias({self.kind!r}, {self.scale!r})" if self.kind == "penalized" else f"Bias({self.kind!r})"
 
 
 class Interval(NamedTuple):
@@ -30,11 +77,12 @@ class Interval(NamedTuple):
         return self.lower + 0.5 * (self.upper - self.lower)
 
 
-def best_bias(problem: Problem, beta: Floats, f: Floats) -> Interval:
+def best_bias(problem: "Problem", beta: Floats, f: Floats) -> Interval:
     """The interval of best biases for scores f; `beta` matters only where the bias is penalised.
 
     Examples
     --------
+    >>> from maxmargin.core import Problem
     >>> X = np.array([[1.0], [-1.0], [-8.0]])
     >>> y = np.array([1.0, -1.0, -1.0])
     >>> problem = Problem(X, y, cost=np.full(3, 0.1))
@@ -60,7 +108,7 @@ def best_bias(problem: Problem, beta: Floats, f: Floats) -> Interval:
     raise NotSupportedError(f"No closed form for the best bias of {problem.loss!r}.")
 
 
-def best_biases(problem: Problem, beta: Floats, f: Floats) -> Any:
+def best_biases(problem: "Problem", beta: Floats, f: Floats) -> Any:
     """The middle of `best_bias`, or an array of those of each group."""
     if problem.groups is None:
         return best_bias(problem, beta, f).middle

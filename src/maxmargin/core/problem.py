@@ -22,62 +22,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core import products
+from maxmargin.core.bias import Bias as Bias
 from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.penalties import L1, L2, Penalty
 from maxmargin.errors import InvalidInputError, NotSupportedError
-from maxmargin.kernel_matrix.packed import PackedRows
-from maxmargin.kernel_matrix.shared_rows import SharedRows
-from maxmargin.kernel_matrix.tiles import row_width, rows_that_fit
-from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
-from maxmargin.kernels.inner import distinct
+from maxmargin.kernel_matrix.expansion import Expansion
+from maxmargin.kernel_matrix.matrix import KernelMatrix
+from maxmargin.kernel_matrix.tiles import PackedRows
+from maxmargin.kernels import Kernel, Linear
+from maxmargin.kernels.tiles import distinct, row_width, rows_that_fit
 from maxmargin.rounding import exact_sum, gamma
 from maxmargin.typing import Floats, Indices, Matrix
-
-PIECE_ROWS = 8192
-"""Rows that are copied at a time where the samples are some of X; fewer where they are wide."""
-
-
-@dataclass(frozen=True)
-class Bias:
-    """How the intercept b takes part: ``free``, ``none``, or ``penalized`` as the weight of a constant feature.
-
-    Examples
-    --------
-    >>> Bias.free(), Bias.none(), Bias.penalized(2.0)
-    (Bias('free'), Bias('none'), Bias('penalized', 2.0))
-    """
-
-    kind: str
-    scale: float = 0.0
-
-    @classmethod
-    def free(cls) -> "Bias":
-        """Unpenalised: the dual gains Σβ = 0."""
-        return cls("free")
-
-    @classmethod
-    def none(cls) -> "Bias":
-        """Homogeneous: b = 0."""
-        return cls("none")
-
-    @classmethod
-    def penalized(cls, scale: float = 1.0) -> "Bias":
-        """The weight of a constant feature `scale`, penalised like any other: K becomes K + scale²."""
-        try:
-            number = float(scale)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if not 0 < number < math.inf:
-            raise InvalidInputError(f"The scale of a penalized bias must be a positive number, got {scale!r}.")
-        return cls("penalized", number)
-
-    @property
-    def is_free(self) -> bool:
-        """Whether b is unpenalised."""
-        return self.kind == "free"
-
-    def __repr__(self) -> str:
-        return f"Bias({self.kind!r}, {self.scale!r})" if self.kind == "penalized" else f"Bias({self.kind!r})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +57,8 @@ class Problem:
         τ, which Σβ is to be; needs a free bias where it is not 0.
     groups, totals : arrays (n,) of 0 … G − 1 and (G,), optional
         Each group of samples has a free bias of its own, and its β sum up to its total; b is then an array (G,).
-    shared : SharedRows, optional
-        Rows of X ready for the kernel's tiles, given to all problems on the same data.
+    shared : KernelMatrix, optional
+        That of all rows of X: what it holds ready serves all problems on the same data.
 
     Examples
     --------
@@ -125,7 +80,7 @@ class Problem:
     total: float = 0.0
     groups: Indices | None = None
     totals: Floats | None = None
-    shared: SharedRows | None = field(default=None, repr=False)
+    shared: KernelMatrix | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if sp.issparse(self.X) and not self.X.has_canonical_format:  # entries of one place are one number from here on
@@ -243,8 +198,6 @@ class Problem:
         """The same samples as an index that copies nothing where they are all."""
         return slice(None) if (self.cost > 0).all() else self.present
 
-    # -- what rounding depends on --------------------------------------------------------------------------------
-
     @cached_property
     def squares(self) -> Floats:
         """‖x_j‖² for each sample, of the rows of X as they are: O(nnz), once."""
@@ -254,19 +207,15 @@ class Problem:
     @cached_property
     def lengths(self) -> Floats:
         """An upper bound of ‖x_j‖ for each sample, of the rows of X as they are: O(nnz), once."""
-        return (
-            products.lengths_above(self.X, self.squares)
-            if self.rows is None
-            else products.lengths_above(self.X)[self.rows]
-        )
+        if self.rows is None:
+            return products.lengths_above(self.X, self.squares)
+        return products.lengths_above(self.X)[self.rows]
 
     @cached_property
     def entries(self) -> Floats:
         """The number of products in ⟨w, x_j⟩ for each sample."""
         entries = np.broadcast_to(products.entries(self.X), self.X.shape[:1])
         return entries if self.rows is None else entries[self.rows]
-
-    # -- the feature space ---------------------------------------------------------------------------------------
 
     def zero(self) -> Floats:
         """The zero vector of the feature space."""
@@ -287,14 +236,13 @@ class Problem:
         """‖w‖², given f = `decision(w)`; negative values can come only from a kernel that is not PSD."""
         return float(w @ w) if self.is_linear else float(w @ f)
 
+    def kernel_matrix(self, dtype: Any = np.float64, max_bytes: int = 0, n_threads: int = 1) -> KernelMatrix:
+        """K of the samples, with a budget for rows that are kept; it shares what is ready with other problems on the data."""
+        return KernelMatrix(self.kernel, self.X, max_bytes, dtype, self.rows, n_threads=n_threads, shared=self.shared)
+
     def diag(self, i: Indices | None = None) -> Floats:
         """k(x_j, x_j) for each sample, or for samples i."""
-        if self.kernel.constant_length is not None:
-            return np.full(self.n if i is None else len(i), self.kernel.constant_length**2)
-        rows = self.rows if i is None else self.row(i)
-        if isinstance(self.kernel, Precomputed):
-            return np.asarray(self.kernel.diag(self.X)[slice(None) if rows is None else rows], dtype=np.float64)
-        return np.asarray(self.kernel.diag(self.X if rows is None else self.X[rows]), dtype=np.float64)
+        return np.asarray(self.kernel_matrix().diag(i))
 
     def gram(self, i: Indices, j: Indices) -> Floats:
         """The block K[i, j] in float64; i and j number the samples."""
@@ -310,17 +258,14 @@ class Problem:
 
     def expansion(self, j: Indices, v: Floats) -> Expansion:
         """x ↦ Σ_j v_j k(x, x_j)."""
-        expansion = Expansion(self.kernel, self.kernel.reference(self.X, self.row(j)), v[np.newaxis])
-        if self.shared is not None and self.shared.fits(self.X, self.kernel):
-            expansion.shared = self.shared.centre
-        return expansion
+        like = self.kernel_matrix().shared
+        return Expansion(self.kernel, self.kernel.reference(self.X, self.row(j)), v[np.newaxis], like=like)
 
     @property
     def packed(self) -> PackedRows | None:
         """The float32 rows of all samples, if they are shared with other problems."""
-        if self.shared is None or not self.shared.fits(self.X, self.kernel):
-            return None
-        return self.shared.rows if self.rows is None else self.shared.rows.part(self.rows)
+        matrix = self.kernel_matrix(np.float32)
+        return matrix.packed if matrix.shared is not None and matrix.centre.is_packed else None
 
     def pieces(self, i: Indices | None = None) -> Iterator[tuple[slice, Matrix]]:
         """The rows of all samples, or of samples i, with their places: X itself, or copies of so many at a time."""
@@ -328,7 +273,7 @@ class Problem:
         if chosen is None:
             yield slice(None), self.X
             return
-        step = rows_that_fit(row_width(self.X), PIECE_ROWS)
+        step = rows_that_fit(row_width(self.X), len(chosen))
         for start in range(0, len(chosen), step):
             at = slice(start, min(start + step, len(chosen)))
             yield at, self.X[chosen[at]]
@@ -336,8 +281,6 @@ class Problem:
     def row(self, i: Indices) -> Indices:
         """The rows of X that hold samples i."""
         return i if self.rows is None else self.rows[i]
-
-    # -- the objective -------------------------------------------------------------------------------------------
 
     def primal(self, w: Floats, b: float) -> float:
         """P(w, b): +∞ where a hard margin is violated."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.kernels.inner import squared_norms
+from maxmargin.kernels.tiles import squared_norms
 from maxmargin.rounding import SMALLEST, UNIT, gamma, length_above
 from maxmargin.typing import Floats, Indices, Matrix
 

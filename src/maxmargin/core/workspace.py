@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from maxmargin.core.problem import Problem
-from maxmargin.kernels import KernelRows
+from maxmargin.kernel_matrix.matrix import KernelMatrix
 
 DEFAULT_BYTES = 2**30
 
@@ -27,6 +27,6 @@ class Workspace:
         return mine.X is problem.X and mine.kernel == problem.kernel and mine.rows is problem.rows
 
     @cached_property
-    def rows(self) -> KernelRows:
+    def rows(self) -> KernelMatrix:
         """Rows of K in float64, cached."""
-        return KernelRows(self.problem.kernel, self.problem.X, self.max_bytes, dtype=np.float64, rows=self.problem.rows)
+        return self.problem.kernel_matrix(np.float64, self.max_bytes)

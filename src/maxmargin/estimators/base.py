@@ -29,7 +29,7 @@ from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallba
 from maxmargin.estimators.progress.convergence import warn_unless_solved
 from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trainer, store_outliers
 from maxmargin.estimators.training_data import Fingerprint, class_factors, costs
-from maxmargin.kernel_matrix.shared_rows import SharedRows
+from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
 from maxmargin.solvers import Auto, Budget, Event, Solver, solve, solver_from_name
 from maxmargin.solvers.linear.rows import WORTH_A_THREAD
@@ -218,7 +218,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         trade_off, loss = self._trade_off(), loss_from_name(self.loss)
         penalty = L2() if self.penalty == "l2" else penalty_from_name(self.penalty)
         factors = class_factors(self.class_weight, self.classes_, labels, weights)[labels]
-        bias, shared = self._bias(), None if isinstance(kernel, Linear) else SharedRows(kernel, X)
+        bias, shared = self._bias(), None if isinstance(kernel, Linear) else KernelMatrix(kernel, X)
         problems: list[Problem] = []
         for i, j in self._opponents():
             is_whole = j is None or len(self.classes_) == 2

@@ -11,14 +11,12 @@ from maxmargin.core.certificate.optimum_ball import OptimumBall
 from maxmargin.core.certificate.pairs import lengths_from
 from maxmargin.estimators.base import Classifier
 from maxmargin.estimators.multiclass.one_vs_one import pair_errors, pair_sums, vote
-from maxmargin.kernel_matrix.tiles import TILE_X, cut
-from maxmargin.kernels import Expansion, Kernel, Precomputed
+from maxmargin.kernel_matrix.expansion import Expansion
+from maxmargin.kernels import Kernel, Precomputed
+from maxmargin.kernels.tiles import TILE_ROWS, cut, rows_that_fit
 from maxmargin.rounding import UNIT
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
-
-CHUNK_BYTES = 32 * 2**20
-"""What the sums of many classes may take at a time."""
 
 
 class KernelPredictor(Classifier):
@@ -47,8 +45,9 @@ class KernelPredictor(Classifier):
         """F(x): positive for ``classes_[1]``; for more classes one column a class ("ovr") or a pair ("ovo").
 
         Cost: O(nnz) for a linear kernel, else (samples × support vectors) kernel values, in tiles and threads; beside its result
-        it takes some 10 MB a thread and 32 MB, and once a copy of the support vectors (of at most 256 MB). float64 rows are
-        worked on in float64, float32 rows in float32: see `Expansion` for the error of that. Threads do not change the bits.
+        it takes some 10 MB a thread, for many classes 4 MB more, and once a copy of the support vectors (of at most 256 MB).
+        float64 rows are worked on in float64, float32 rows in float32: see `Expansion` for the error of that. Threads do not
+        change the bits.
         """
         X = self._checked(X)
         return np.concatenate([self._shaped(self._decisions(rows)) for rows in self._chunks(X)])
@@ -98,8 +97,8 @@ class KernelPredictor(Classifier):
             return np.asarray(self._shaped(self._decisions(X)).argmax(axis=1), dtype=np.intp)
         if self._expansion is None or not self._expansion.is_single:
             return vote(self._decisions(X), n_classes).winner
-        if (few := self._expansion.few(X)) is not None:
-            return vote(pair_sums(few.sums, n_classes) + self.intercept_[:, np.newaxis], n_classes).winner
+        if self._expansion.is_small(X):
+            return vote(self._decisions(X, np.float64), n_classes).winner
         rough = self._expansion.bounded(X, np.float32, usable_threads(self.n_jobs))
         decisions = pair_sums(rough.sums, n_classes) + self.intercept_[:, np.newaxis]
         winner, is_certain = vote(decisions, n_classes, pair_errors(rough.error, n_classes))
@@ -135,10 +134,10 @@ class KernelPredictor(Classifier):
         return f, pair_errors(bounded.error, n_classes) + 4.0 * UNIT * np.abs(f)
 
     def _chunks(self, X: Matrix) -> list[Matrix]:
-        """The rows, so many at a time that their sums take about 32 MB."""
+        """The rows, so many at a time that their sums take about as much as those of a tile, and a tile of rows at least."""
         if len(self.classes_) == 2:
             return [X]
-        step = TILE_X * max(1, CHUNK_BYTES // (8 * TILE_X * len(self.classes_) ** 2))
+        step = max(TILE_ROWS, rows_that_fit(len(self.classes_) ** 2, X.shape[0]))
         return [cut(X, start, start + step) for start in range(0, X.shape[0], step)]
 
     def _checked(self, X: Any) -> Matrix:

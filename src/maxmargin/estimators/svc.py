@@ -16,7 +16,8 @@ from maxmargin.estimators.kernel_prediction import KernelPredictor
 from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pairs_of, unpack_dual
 from maxmargin.estimators.ramp_loss import first_step
 from maxmargin.estimators.separable import separated, solve_hard
-from maxmargin.kernels import Expansion, Linear, Precomputed
+from maxmargin.kernel_matrix.expansion import Expansion
+from maxmargin.kernels import Linear, Precomputed
 from maxmargin.solvers import Auto, Solver
 from maxmargin.typing import Floats, Indices, Matrix
 

@@ -19,8 +19,7 @@ from sklearn.utils.validation import _check_sample_weight
 from maxmargin.core import Regularization
 from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.errors import InvalidInputError
-from maxmargin.kernel_matrix.tiles import rows_that_fit
-from maxmargin.kernels.inner import distinct
+from maxmargin.kernels.tiles import distinct, rows_that_fit
 from maxmargin.typing import Floats, Indices, Matrix
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]

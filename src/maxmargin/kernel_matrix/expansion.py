@@ -2,76 +2,48 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from maxmargin.errors import NotSupportedError
-from maxmargin.kernel_matrix.packed import PackedRows
+from maxmargin.kernel_matrix.matrix import PREPARED_BYTES, KernelMatrix
 from maxmargin.kernel_matrix.tiles import (
+    ROW_COST,
+    Bounded,
+    Centre,
+    PackedRows,
+    Tile,
+    TileSums,
+    centre_of,
+    fill,
+    prepared,
+    ready,
+    suits,
+)
+from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.inner import DENSE_FRACTION
+from maxmargin.kernels.tiles import (
     FLOAT32,
     FLOAT64,
     TILE_BYTES,
-    TILE_X,
+    TILE_COLUMNS,
+    TILE_ROWS,
     as_matrix,
     cut,
     is_sparse,
     row_width,
     rows_that_fit,
+    some_rows,
 )
-from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.inner import DENSE_FRACTION
-from maxmargin.rounding import UNIT, sum_above
+from maxmargin.rounding import sum_above
 from maxmargin.threads import one_blas_thread, together
-from maxmargin.typing import Block, Floats, Indices, Matrix
+from maxmargin.typing import Floats, Indices, Matrix
 
-TILE_COLUMNS = 1024
-# 512 × 1024 float32 values are 2 MB: they stay in the cache of one core from the product to the sum.
+PIECE_ROWS = 16
+"""Rows that a tile has at least: sparse ones are made dense where so many fit, and a thread takes as many in finer arithmetic."""
 
-PREPARED_BYTES = 256 << 20
-# Rows z are prepared (cast, shifted, made dense) once and kept while they take no more than this, else tile by tile.
-
-FEWEST_ROWS = 16
-# Sparse rows x are made dense if at least so many fit into a tile.
-
-FEWEST_SHARED = 64
-# Rows that are worth a thread.
-
-FEW_VALUES = 1 << 18
-# Up to so many the kernel may sum by itself: setting tiles up would cost more than their values.
-
-FEWEST_VALUES = 1 << 17
-# Kernel values that are worth a second thread.
-
-MOST_SUMS = 2
-# Up to so many sums of the same values are made as these are; more by one matrix product.
-
-FINE_ROWS = 16
-# Rows that a thread works on at a time in twice the working precision.
-
-OWN_ROWS = 64
-# Rows of a tile between its values and both of their sums: 64 × 1024 float64 values stay in the cache of one core.
-
-SUM_TERMS = 128
-# float32 values that are summed before the sum goes on in float64: their number is part of the error bound.
-
-SHIFT_ROWS = 256
-# So many rows, evenly spaced, tell the kernel where the data are.
-
-
-class Tile(NamedTuple):
-    """Prepared columns z_start … z_stop."""
-
-    start: int
-    stop: int
-    side: Any
-
-
-class Bounded(NamedTuple):
-    """Sums of shape (n_groups, r, n_x) with |sums[g, r, i] − exact| ≤ error[g, i]: a worst case, +∞ where there is none."""
-
-    sums: Floats
-    error: Floats
+FEW_PRODUCTS = 2**23
+"""Products of two features (an exp counts as ROW_COST of them) up to which one loop over differences is faster than tiles."""
 
 
 class Expansion:
@@ -87,6 +59,8 @@ class Expansion:
         The coefficients.
     groups : integer array, optional
         How many consecutive rows of Z belong to each group; by default all to one.
+    like : KernelMatrix, optional
+        One whose shift is taken, so that its packed rows can be evaluated.
 
     Notes
     -----
@@ -108,8 +82,10 @@ class Expansion:
     array([ 1.6321, -0.2642])
     """
 
-    def __init__(self, kernel: Kernel, Z: Matrix, A: Floats, groups: Any = None) -> None:
-        self.kernel, self.A = kernel, A
+    def __init__(
+        self, kernel: Kernel, Z: Matrix, A: Floats, groups: Any = None, like: KernelMatrix | None = None
+    ) -> None:
+        self.kernel, self.A, self.like = kernel, A, like
         self.Z = as_matrix(Z, "Z")
         counts = [self.Z.shape[0]] if groups is None else groups
         self.ends: Indices = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
@@ -117,13 +93,18 @@ class Expansion:
         self._cached: dict[np.dtype[Any], list[Tile]] = {}
 
     @cached_property
-    def shared(self) -> Any:
-        """What all tiles share."""
-        every = -(-self.Z.shape[0] // SHIFT_ROWS) or 1
-        return self.kernel.shared_by(_dense(self.Z[::every]) if self.is_dense else self.Z)
+    def centre(self) -> Centre:
+        """The common shift of all rows, and whether their zeros are left out."""
+        if self.like is not None:
+            return self.like.centre
+        some = some_rows(self.Z)
+        return centre_of(self.kernel, _dense(some) if self.is_dense else some)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "shared"} | {"_cached": {}}
+        return {name: value for name, value in self.__dict__.items() if name != "centre"} | {
+            "_cached": {},
+            "like": None,
+        }
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Expansion) or (self.kernel, self.Z.shape) != (other.kernel, other.Z.shape):
@@ -145,16 +126,9 @@ class Expansion:
             dtype = FLOAT32 if is_single else FLOAT64
         return self._evaluate(X, n_threads, np.dtype(dtype)).sums
 
-    def few(self, X: Matrix) -> Bounded | None:
-        """Return F in float64 where the values are so few that a loop of the kernel's own is faster than tiles, else None."""
-        if (len(self.ends), len(self.A)) != (2, 1) or X.shape[0] * self.Z.shape[0] > FEW_VALUES:
-            return None
-        sums = self.kernel.few_sums(X, self.Z, self.A[0])
-        if sums is None:
-            return None
-        total = sum_above(np.abs(self.A[0]))
-        error = self.kernel.difference_error(X.shape[1], total, total, self.A.shape[1])
-        return Bounded(sums[np.newaxis, np.newaxis], np.full((1, X.shape[0]), error))
+    def is_small(self, X: Matrix) -> bool:
+        """Whether values by differences are so few that they are faster than tiles, and in float64."""
+        return self.kernel.has_differences and X.shape[0] * self.Z.shape[0] * (X.shape[1] + ROW_COST) <= FEW_PRODUCTS
 
     def bounded(
         self, X: Matrix | PackedRows, dtype: Any = FLOAT64, n_threads: int = 1, *, by_differences: bool = False
@@ -175,12 +149,12 @@ class Expansion:
             return self.bounded(X, FLOAT64, n_threads, by_differences=True)
         X = as_matrix(X)
         sums, error = np.empty(X.shape[0]), np.empty(X.shape[0])
-        starts = iter(range(0, X.shape[0], FINE_ROWS))
+        starts = iter(range(0, X.shape[0], PIECE_ROWS))
 
         def work() -> None:
             for start in starts:
-                at = slice(start, start + FINE_ROWS)
-                sums[at], error[at] = self.kernel.fine_sums(cut(X, start, start + FINE_ROWS), self.Z, self.A[0])
+                at = slice(start, start + PIECE_ROWS)
+                sums[at], error[at] = self.kernel.fine_sums(cut(X, start, start + PIECE_ROWS), self.Z, self.A[0])
 
         together([work] * n_threads, n_threads)
         return Bounded(sums[np.newaxis, np.newaxis], error[np.newaxis])
@@ -190,7 +164,7 @@ class Expansion:
         """Whether `fine` is finer than float64, and its rows fit into memory."""
         if len(self.ends) != 2 or len(self.A) != 1:
             return False
-        fits = 8 * self.Z.shape[0] * self.Z.shape[1] <= PREPARED_BYTES
+        fits = FLOAT64.itemsize * self.Z.shape[0] * self.Z.shape[1] <= PREPARED_BYTES
         return self.kernel.has_differences or (self.kernel.has_fine_sums and fits)
 
     def at_own_rows(self, n_threads: int = 1) -> Bounded | None:
@@ -198,7 +172,7 @@ class Expansion:
 
         None where a tile needs more than float64. The bits do not depend on the threads: each tile has sums of its own.
         """
-        if len(self.ends) != 2 or len(self.A) != 1:
+        if len(self.ends) != 2 or len(self.A) != 1 or not self.kernel.sees_values_only:
             return None
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
             tiles = list(self.tiles(FLOAT64))
@@ -206,9 +180,8 @@ class Expansion:
             left = iter(range(len(tiles)))
 
             def work() -> None:
-                buffer = np.empty(OWN_ROWS * TILE_COLUMNS)
                 for i in left:  # whichever thread is free takes the next
-                    is_fine[i] = self._add_own(tiles, i, sums[i], buffer)
+                    is_fine[i] = all(self._add_own(tiles[i], other, sums[i]) for other in tiles[i:])
 
             together([work] * min(n_threads, len(tiles)), n_threads)
             if not all(is_fine):
@@ -222,27 +195,21 @@ class Expansion:
                     )
         return Bounded(sums.sum(axis=0)[np.newaxis, np.newaxis], error[np.newaxis] * (1.0 + 1e-9))
 
-    def _add_own(self, tiles: list[Tile], i: int, sums: Floats, buffer: Floats) -> bool:
-        """Add the values between the rows of tile i and those of itself and of all later ones; False if they cannot be had."""
-        kernel, own, weights = self.kernel, tiles[i], self.A[0]
-        turned = kernel.turned(own.side)
-        for other in tiles[i:]:
-            columns = slice(other.start, other.stop)
-            both = kernel.sum_both_ways(turned, other.side, weights[own.start : own.stop], weights[columns])
-            if both is not None:
-                sums[own.start : own.stop] += both[0]
-                if other is not own:
-                    sums[columns] += both[1]
-                continue
-            for start in range(own.start, own.stop, OWN_ROWS):
-                rows = slice(start, min(start + OWN_ROWS, own.stop))
-                values = buffer[: (rows.stop - start) * (other.stop - other.start)].reshape(rows.stop - start, -1)
-                part = kernel.part(turned, slice(start - own.start, rows.stop - own.start))
-                if not kernel.join(part, other.side, values, self.shared):
-                    return False
-                sums[rows] += values @ weights[columns]
-                if other is not own:
-                    sums[columns] += weights[rows] @ values
+    def _add_own(self, own: Tile, other: Tile, sums: Floats) -> bool:
+        """Add the values between the rows of two tiles to the sums of both; False if they cannot be had in float64."""
+        weights, rows, columns = self.A[0], slice(own.start, own.stop), slice(other.start, other.stop)
+        is_same = other is own
+        if suits(self.kernel, FLOAT64, own.side, other.side):
+            left = own.side.together()
+            mirrored = (None, None) if is_same else (weights[rows], sums[columns])
+            left.add_sums(other.side, *mirrored, weights[np.newaxis, columns], sums[np.newaxis, rows])
+            return True
+        values = np.empty((own.stop - own.start, other.stop - other.start))
+        if not fill(self.kernel, own.side, other.side, values):
+            return False
+        sums[rows] += values @ weights[columns]
+        if not is_same:
+            sums[columns] += weights[rows] @ values
         return True
 
     def _evaluate(
@@ -262,26 +229,41 @@ class Expansion:
         out = Bounded(np.zeros((len(self.ends) - 1, len(self.A), n)), np.zeros((len(self.ends) - 1, n)))
         if out.sums.size == 0 or self.Z.shape[0] == 0:
             return out
-        if dtype == FLOAT64 and (few := self.few(X)) is not None:
-            return few
+        if dtype == FLOAT64 and not is_packed and self.is_small(X):
+            self._sum_small(X, out)
+            return out
         becomes_dense = not is_packed and self.becomes_dense(X)
-        tall = TILE_X * max(1, TILE_COLUMNS // self.Z.shape[0])  # few columns leave room for more rows
+        tall = TILE_ROWS * max(1, TILE_COLUMNS // self.Z.shape[0])  # few columns leave room for more rows
         step = rows_that_fit(d if is_packed or becomes_dense else row_width(X), tall)
-        if n * self.Z.shape[0] > FEWEST_VALUES:  # few rows shall not leave a thread without work
-            step = min(step, max(FEWEST_SHARED, -(-n // 4)))
+        if n > TILE_ROWS:  # few rows shall not leave a thread without work
+            step = min(step, -(-n // 4))
         starts = iter(range(0, n, step))
 
         def work() -> None:
-            adder = _Adder(self, dtype, step, is_bounded, by_differences)
+            adder = TileSums(self, dtype, step, is_bounded, by_differences)
             for start in starts:  # whichever thread is free takes the next
-                part = X.part(slice(start, start + step)) if is_packed else cut(X, start, start + step)
+                part = X[start : start + step] if is_packed else cut(X, start, start + step)
                 at = slice(start, start + step)
                 adder.add(_dense(part) if becomes_dense else part, out.sums[:, :, at], out.error[:, at])
 
         with one_blas_thread():
-            self.tiles(dtype)  # before the threads need them
+            if not by_differences:
+                self.tiles(dtype)  # before the threads need them
             together([work] * min(n_threads, -(-n // step)), n_threads)
         return out
+
+    def _sum_small(self, X: Matrix, out: Bounded) -> None:
+        """Fill all sums by differences, on one thread; some rows at a time, whose values stay in the cache."""
+        groups = list(self.parts(Tile(0, self.Z.shape[0], None)))
+        for first in range(0, X.shape[0], TILE_ROWS):
+            rows = cut(X, first, first + TILE_ROWS)
+            values = np.empty((self.Z.shape[0], rows.shape[0]))
+            self.kernel.fill_differences(self.Z, rows, values)
+            for g, start, stop in groups:
+                np.matmul(self.A[:, start:stop], values[start:stop], out=out.sums[g, :, first : first + TILE_ROWS])
+        for g, start, stop in groups:
+            total = sum_above(np.abs(self.A[:, start:stop]).max(axis=0))
+            out.error[g] = self.kernel.difference_error(X.shape[1], total, total, stop - start)
 
     # ------------------------------------------------------------------ sides of tiles
 
@@ -289,7 +271,7 @@ class Expansion:
         """Whether rows x are worked on as dense ones."""
         if not self.kernel.sees_values_only:
             return False
-        return self.is_dense or FEWEST_ROWS * 8 * X.shape[1] <= TILE_BYTES
+        return self.is_dense or PIECE_ROWS * FLOAT64.itemsize * X.shape[1] <= TILE_BYTES
 
     def tiles(self, dtype: np.dtype[Any]) -> Iterable[Tile]:
         """The columns as the kernel wants them in this arithmetic; made once if there is room."""
@@ -301,15 +283,19 @@ class Expansion:
         return self._cached[dtype]
 
     def _make_tiles(self, dtype: np.dtype[Any]) -> Iterator[Tile]:
+        for start, stop, _ in self.spans():
+            yield Tile(start, stop, self.side_of(start, stop, dtype))
+
+    def spans(self) -> Iterator[Tile]:
+        """The columns of each tile, not prepared."""
         step = rows_that_fit(int(self.Z.shape[1]) if self.is_dense else row_width(self.Z), TILE_COLUMNS)
         for start in range(0, self.Z.shape[0], step):
-            stop = min(start + step, self.Z.shape[0])
-            yield Tile(start, stop, self.kernel.ready(self.side_of(start, stop, dtype)))
+            yield Tile(start, min(start + step, self.Z.shape[0]), None)
 
     def side_of(self, start: int, stop: int, dtype: np.dtype[Any]) -> Any:
         """Columns start … stop, prepared."""
         rows = cut(self.Z, start, stop)
-        return self.kernel.side(_dense(rows) if self.is_dense else rows, dtype, self.shared, is_right=True)
+        return ready(prepared(self.kernel, _dense(rows) if self.is_dense else rows, dtype, self.centre))
 
     def parts(self, tile: Tile) -> Iterator[tuple[int, int, int]]:
         """(group, start, stop) of the columns of each group that a tile holds."""
@@ -320,110 +306,6 @@ class Expansion:
                 yield g, start, stop
 
 
-class _Adder:
-    """One thread's buffers. Coefficients in float32 are divided by the largest, so that it holds them."""
-
-    def __init__(
-        self, expansion: Expansion, dtype: np.dtype[Any], n_rows: int, is_bounded: bool, by_differences: bool
-    ) -> None:
-        self.expansion, self.kernel, self.is_bounded, self.by_differences = (
-            expansion,
-            expansion.kernel,
-            is_bounded,
-            by_differences,
-        )
-        self.precisions = (dtype,) if dtype == FLOAT64 else (dtype, FLOAT64)
-        largest = float(np.abs(expansion.A).max(initial=0.0)) or 1.0
-        self.scale = 1.0 if dtype == FLOAT64 else largest
-        self.A = expansion.A / self.scale
-        self.sizes = np.abs(self.A).max(axis=0, initial=0.0)
-        self._buffer = np.empty(n_rows * min(TILE_COLUMNS, expansion.Z.shape[0]), dtype=dtype)
-
-    def add(self, rows: Matrix | PackedRows, sums: Floats, error: Floats) -> None:
-        """Fill the sums of some rows x, and the bounds of their errors if these are wanted."""
-        lefts: dict[np.dtype[Any], Any] = {}
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for tile in self.expansion.tiles(self.precisions[0]):
-                tries = () if self.by_differences else self.precisions
-                if not any(self._added(rows, lefts, tile, dtype, sums, error) for dtype in tries):
-                    self._add_differences(rows, tile, sums, error)
-            sums *= self.scale
-            error *= self.scale * (1.0 + 16.0 * UNIT)
-            error[np.isnan(sums).any(axis=1)] = np.inf
-
-    def _added(
-        self, rows: Matrix | PackedRows, lefts: dict[Any, Any], tile: Tile, dtype: Any, sums: Floats, error: Floats
-    ) -> bool:
-        """Add a tile in this precision; False, with nothing done, where it is too coarse."""
-        kernel, n, is_prepared = self.kernel, sums.shape[2], dtype == self.precisions[0]
-        if isinstance(rows, PackedRows) and not is_prepared:
-            raise NotSupportedError("These packed rows need float64. Pass the rows themselves.")
-        if dtype not in lefts:
-            is_ready = isinstance(rows, PackedRows)
-            lefts[dtype] = rows if is_ready else kernel.side(rows, dtype, self.expansion.shared, is_right=False)
-        right = tile.side if is_prepared else kernel.ready(self.expansion.side_of(tile.start, tile.stop, dtype))
-        left, weights, sizes = lefts[dtype], self.A[:, tile.start : tile.stop], self.sizes[tile.start : tile.stop]
-        extra = kernel.error_weights(right, sizes) if self.is_bounded else None
-        if extra is not None:
-            weights = np.vstack([weights, extra])
-        weights = weights.astype(dtype)
-        total = np.zeros((sums.shape[0], len(weights), n))
-        is_simple = len(total) == 1 and len(weights) <= MOST_SUMS
-        if not (is_simple and kernel.sum_values(left, right, weights, total[0])):
-            values = self._values(n, tile.stop - tile.start, dtype)
-            if not kernel.join(left, right, values, self.expansion.shared):
-                return False
-            self._sum_up(tile, weights, values, total, has_sizes=extra is not None)
-        sums += total[:, : sums.shape[1]]
-        if self.is_bounded:
-            for g, start, stop in self.expansion.parts(tile):
-                at = slice(start - tile.start, stop - tile.start)
-                size = total[g, -1] if extra is not None else None
-                terms = SUM_TERMS if dtype == FLOAT32 else self.A.shape[1]
-                error[g] += kernel.error(left, right, at, sizes[at], size, terms)
-        return True
-
-    def _add_differences(self, rows: Matrix | PackedRows, tile: Tile, sums: Floats, error: Floats) -> None:
-        """Add a tile by differences of the rows as they came."""
-        if isinstance(rows, PackedRows):
-            raise NotSupportedError("These packed rows need float64. Pass the rows themselves.")
-        values = self._values(sums.shape[2], tile.stop - tile.start, FLOAT64)
-        self.kernel.fill_differences(rows, cut(self.expansion.Z, tile.start, tile.stop), values)
-        weights, sizes = self.A[:, tile.start : tile.stop], self.sizes[tile.start : tile.stop]
-        total = np.zeros((sums.shape[0], len(weights) + 1, sums.shape[2]))
-        self._sum_up(tile, np.vstack([weights, sizes]), values, total, has_sizes=True)
-        sums += total[:, :-1]
-        if self.is_bounded:
-            for g, start, stop in self.expansion.parts(tile):
-                whole = sum_above(sizes[start - tile.start : stop - tile.start])
-                error[g] += self.kernel.difference_error(rows.shape[1], whole, total[g, -1], self.A.shape[1])
-
-    def _values(self, n: int, wide: int, dtype: Any) -> Block:
-        if dtype != self._buffer.dtype:
-            return np.empty((n, wide), dtype=dtype)
-        return self._buffer[: n * wide].reshape(n, -1)
-
-    def _sum_up(self, tile: Tile, weights: Block, values: Block, total: Floats, *, has_sizes: bool) -> None:
-        """total[g] += weights valuesᵀ over the columns of each group; the last weights belong to |values|."""
-        for g, start, stop in self.expansion.parts(tile):
-            step = SUM_TERMS if self.is_bounded and values.dtype == FLOAT32 else stop - start
-            for first in range(start - tile.start, stop - tile.start, step):
-                at = slice(first, min(first + step, stop - tile.start))
-                if has_sizes and not self.kernel.is_positive:
-                    total[g, :-1] += _times(weights[:-1, at], values[:, at])
-                    total[g, -1] += np.abs(values[:, at]) @ weights[-1, at]
-                else:
-                    total[g] += _times(weights[:, at], values[:, at])
-
-
-def _times(A: Block, values: Block) -> Block:
-    """A valuesᵀ; few rows one by one, which BLAS does faster."""
-    if len(A) > 2:
-        product: Block = A @ values.T
-        return product
-    return np.stack([values @ row for row in A])
-
-
 def _dense(X: Matrix) -> Matrix:
     return X.toarray() if is_sparse(X) else X
 
@@ -431,4 +313,4 @@ def _dense(X: Matrix) -> Matrix:
 def _is_better_dense(Z: Matrix) -> bool:
     """Whether one product with dense rows is faster than with sparse ones, and there is room for them."""
     size = Z.shape[0] * Z.shape[1]
-    return bool(2 * Z.nnz >= DENSE_FRACTION * size and 8 * size <= PREPARED_BYTES)
+    return bool(2 * Z.nnz >= DENSE_FRACTION * size and FLOAT64.itemsize * size <= PREPARED_BYTES)

@@ -13,12 +13,13 @@ kernel                k(u, v)                           positive semi-definite
 ====================  ================================  =========================
 """
 
-from maxmargin.kernel_matrix.expansion import Expansion
-from maxmargin.kernel_matrix.kernel_rows import KernelRows
+import importlib
+import warnings
+from typing import Any
+
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.custom import Custom
-from maxmargin.kernels.feature_map import FeatureMap
-from maxmargin.kernels.interactions import interactions
+from maxmargin.kernels.feature_map import FeatureMap, interactions
 from maxmargin.kernels.linear import Linear
 from maxmargin.kernels.names import kernel_from_name
 from maxmargin.kernels.poly import Polynomial
@@ -38,7 +39,20 @@ __all__ = [
     "FeatureMap",
     "interactions",
     "PSDCheck",
+    "KernelMatrix",
     "KernelRows",
     "Expansion",
     "kernel_from_name",
 ]
+
+ABOVE = {"KernelMatrix": "matrix", "Expansion": "expansion", "KernelRows": "matrix"}
+"""Names that are public here and live in `kernel_matrix`, which knows the kernels: they are found on first use."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ABOVE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "KernelRows":
+        warnings.warn("KernelRows is now KernelMatrix, and `get` is `rows`.", DeprecationWarning, stacklevel=2)
+        name = "KernelMatrix"
+    return getattr(importlib.import_module(f"maxmargin.kernel_matrix.{ABOVE[name]}"), name)

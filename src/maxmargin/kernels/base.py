@@ -6,32 +6,32 @@ from typing import Any, final
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.kernel_matrix.compiled import CompiledRows
-from maxmargin.kernel_matrix.tiles import (
+from maxmargin.kernels.psd import PSDCheck, check_matrix, require_room
+from maxmargin.kernels.tiles import (
     FLOAT32,
     FLOAT64,
-    TILE_X,
-    TILE_Z,
+    TILE_COLUMNS,
+    TILE_ROWS,
     as_matrix,
     cast,
     check_dtype,
     check_out,
     cut,
+    is_sparse,
+    require_finite,
     row_width,
     rows_that_fit,
     take,
 )
-from maxmargin.kernels.inner import require_finite
-from maxmargin.kernels.psd import PSDCheck, check_matrix, require_room
 from maxmargin.rounding import SMALLEST, gamma
-from maxmargin.typing import Block, Floats, Indices, Matrix
+from maxmargin.typing import Block, Floats, Matrix
 
 
 class Kernel(ABC):
     """A similarity k(x, z) between rows. Subclasses are frozen dataclasses: settings, never data.
 
     Rows are those of a dense two-dimensional array or of a CSR matrix; X and Z may be of different kinds. All work is
-    done in tiles of about 512 × 2048 values whose sizes depend on the shapes alone: the same inputs give the same bits,
+    done in tiles of about 512 × 1024 values whose sizes depend on the shapes alone: the same inputs give the same bits,
     and float32 data are up-cast tile by tile, never as a whole.
 
     To add a kernel, write a frozen dataclass with `_fill`, `_diag` and `psd`.
@@ -95,22 +95,22 @@ class Kernel(ABC):
             If shapes do not agree, if a parameter is not resolved, or if a value overflows.
         """
         X, Z = as_matrix(X), as_matrix(Z, "Z")
-        self._require_resolved()
+        self.require_resolved()
         self._check_pair(X, Z)
-        dtype = self._default_dtype(X, Z) if dtype is None else check_dtype(dtype)
+        dtype = self.default_dtype(X, Z) if dtype is None else check_dtype(dtype)
         out = check_out(out, (X.shape[0], Z.shape[0]), dtype)
         if out.size == 0:
             return out
-        step_x = rows_that_fit(self._width(X), TILE_X)
-        step_z = rows_that_fit(self._width(Z), TILE_Z)
+        step_x = rows_that_fit(self._width(X), TILE_ROWS)
+        step_z = rows_that_fit(self._width(Z), TILE_COLUMNS)
         # overflow is looked for in the results; a kernel value that underflows is 0
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            shared = self._prepare(X, Z)
+            shift = self.shift_of(Z, np.result_type(X.dtype, Z.dtype)) if not is_sparse(X) else None
             for i in range(0, X.shape[0], step_x):
                 rows = cut(X, i, i + step_x)
                 for j in range(0, Z.shape[0], step_z):
                     tile = out[i : i + step_x, j : j + step_z]
-                    self._fill(rows, cut(Z, j, j + step_z), tile, shared)
+                    self._fill(rows, cut(Z, j, j + step_z), tile, shift)
                     require_finite(tile, f"A value of {self!r}")
         return out
 
@@ -118,7 +118,7 @@ class Kernel(ABC):
     def diag(self, X: Matrix, *, dtype: Any = np.float64) -> Block:
         """Return k(x, x) for all rows x of X, in O(nnz): no n × n matrix is formed."""
         X, dtype = as_matrix(X), check_dtype(dtype)
-        self._require_resolved()
+        self.require_resolved()
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             values = self._diag(X, dtype)
         require_finite(values, f"A value of {self!r}")
@@ -170,73 +170,30 @@ class Kernel(ABC):
     # ------------------------------------------------------------------ hooks
 
     @abstractmethod
-    def _fill(self, X: Matrix, Z: Matrix, out: Block, shared: Any) -> None:
-        """Fill one tile, in the arithmetic of out.dtype; X and Z are the tile's rows as they came."""
+    def _fill(self, X: Matrix, Z: Matrix, out: Block, shift: Block | None) -> None:
+        """Fill one tile, in the arithmetic of out.dtype; X and Z are the tile's rows as they came, `shift` that of `shift_of`."""
 
     @abstractmethod
     def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
         """Return k(x, x) for all rows."""
 
-    def shared_by(self, rows: Matrix) -> Any:
-        """Return what all tiles share whose rows are like these; to be handed to `side` and `join`."""
-        return self._prepare(rows, rows) if rows.shape[0] else None
-
-    def _prepare(self, X: Matrix, Z: Matrix) -> Any:
-        """Return what all tiles of a block share; handed to `_fill`."""
-        return None
-
     @property
     def sees_values_only(self) -> bool:
-        """Whether rows may come dense or sparse, float32 or float64, as suits the arithmetic; a user's function may not care."""
+        """Whether rows may come dense or sparse, float32 or float64, as suits the arithmetic; not so for a user's function."""
         return False
 
-    def side(self, X: Matrix, dtype: np.dtype[Any], shared: Any, *, is_right: bool) -> Any:
-        """Return the rows of one side as `_join` takes them: what can be done once for many tiles is done here."""
+    def shift_of(self, rows: Matrix, dtype: Any = None) -> Block | None:
+        """Return a point near these rows, of this precision, if the kernel does not change where it is subtracted; else None."""
+        return None
+
+    def side(self, X: Matrix, dtype: np.dtype[Any], shift: Block | None) -> Any:
+        """Return rows as `join` takes them: what can be done once for many tiles is done here. Indexing gives some of them."""
         return cast(X, dtype) if self.sees_values_only else X
 
-    def part(self, side: Any, rows: Any) -> Any:
-        """Return some rows of a side; a slice of dense rows is not copied."""
-        return side[rows]
-
-    def turned(self, right: Any) -> Any:
-        """Return the left side of the rows of a right one."""
-        return right
-
-    def ready(self, right: Any) -> Any:
-        """Return a right side with nothing left to prepare: several threads may use it."""
-        return right
-
-    def join(self, left: Any, right: Any, out: Block, shared: Any) -> bool:
+    def join(self, left: Any, right: Any, out: Block) -> bool:
         """Fill one tile from its prepared sides; False, with nothing claimed, where out.dtype is too coarse for it."""
-        self._fill(left, right, out, shared)
+        self._fill(left, right, out, None)
         return bool(np.isfinite(out).all())
-
-    def add_values(
-        self, left: Any, right: Any, weights: Block, out: Floats, store: Block, slots: Indices, begin: int
-    ) -> bool:
-        """Add weights @ values to out without a tile, and keep row r in store[slots[r], begin:] where slots[r] ≥ 0.
-
-        False, with nothing done, where that is not possible.
-        """
-        return False
-
-    def sum_values(self, left: Any, right: Any, weights: Block, out: Floats) -> bool:
-        """Add weights @ valuesᵀ to out, of shape (len(weights), rows), without a tile; False where that is not possible."""
-        return False
-
-    def sum_both_ways(
-        self, left: Any, right: Any, weights: Floats, their_weights: Floats
-    ) -> tuple[Floats, Floats] | None:
-        """Return (values @ their_weights, weights @ values) in float64 without a tile; None where that is not possible."""
-        return None
-
-    def compiled(self, right: Any, size: int) -> CompiledRows | None:
-        """Return what a compiled loop needs to make single rows against a right side, padded to so many; None without one."""
-        return None
-
-    def few_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> Floats | None:
-        """Return Σ_j weights_j k(x, z_j) in float64 by one compiled loop; None where there is none, or tiles are faster."""
-        return None
 
     # ------------------------------------------------------------------ what rounding can do to values and their sums
 
@@ -306,7 +263,7 @@ class Kernel(ABC):
                 f"X has {X.shape[1]} features, Z has {Z.shape[1]}. Pass rows with the same features in the same order."
             )
 
-    def _default_dtype(self, X: Matrix, Z: Matrix) -> np.dtype[Any]:
+    def default_dtype(self, X: Matrix, Z: Matrix) -> np.dtype[Any]:
         """Return the arithmetic for data of these dtypes."""
         return FLOAT32 if X.dtype == FLOAT32 and Z.dtype == FLOAT32 else FLOAT64
 
@@ -315,7 +272,8 @@ class Kernel(ABC):
         return float(np.finfo(np.float64).eps)
 
     @final
-    def _require_resolved(self) -> None:
+    def require_resolved(self) -> None:
+        """Raise InvalidInputError where a parameter is still to be taken from the data."""
         if not self.is_resolved:
             raise InvalidInputError(
                 f"{self!r} still depends on the training data. Use kernel.resolve(X_train), or pass gamma as a number."

@@ -1,5 +1,6 @@
 """A kernel given as a Python function."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -7,12 +8,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.kernel_matrix.tiles import cast, cut, is_sparse, row_width
 from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.tiles import cast, cut, is_sparse, row_width
 from maxmargin.typing import Block, Matrix
-
-DIAGONAL_ROWS = 16
-# The diagonal is read off blocks of so many rows: few calls, and no n × n matrix.
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,7 @@ class Custom(Kernel):
     ----------
     function : callable
         ``function(X, Z)`` returns the (n_x, n_z) matrix of values, as in scikit-learn. It is called tile by tile, with
-        at most 512 × 2048 rows, so that a value may depend on its two rows only. Sparse rows arrive as CSR.
+        at most 512 × 1024 rows, so that a value may depend on its two rows only. Sparse rows arrive as CSR.
     pairwise : bool, default False
         If true, ``function(u, v)`` is called for each pair of rows with two one-dimensional arrays (sparse rows are
         made dense) and returns a number. Slow: one Python call a value.
@@ -66,7 +64,7 @@ class Custom(Kernel):
     def _width(self, X: Matrix) -> int:
         return int(X.shape[1]) if self.pairwise else row_width(X)
 
-    def _fill(self, X: Matrix, Z: Matrix, out: Block, shared: Any) -> None:
+    def _fill(self, X: Matrix, Z: Matrix, out: Block, shift: Block | None) -> None:
         X, Z = cast(X, out.dtype), cast(Z, out.dtype)
         if self.pairwise:
             X, Z = X.toarray() if is_sparse(X) else X, Z.toarray() if is_sparse(Z) else Z
@@ -77,7 +75,7 @@ class Custom(Kernel):
 
     def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
         values = np.empty(X.shape[0], dtype=dtype)
-        step = 1 if self.pairwise else DIAGONAL_ROWS
+        step = 1 if self.pairwise else max(1, math.isqrt(X.shape[0]))  # few calls, and no n × n matrix
         for start in range(0, values.size, step):
             rows = cut(X, start, start + step)
             square = np.empty((rows.shape[0], rows.shape[0]), dtype=dtype)

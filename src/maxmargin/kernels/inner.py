@@ -5,16 +5,59 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.errors import InvalidInputError
-from maxmargin.kernel_matrix.tiles import FLOAT64, TILE_BYTES, TILE_Z, cast, cut, is_sparse, row_width, rows_that_fit
+from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.tiles import FLOAT64, TILE_BYTES, cast, is_sparse, squared_norms
 from maxmargin.rounding import SMALLEST, UNIT
 from maxmargin.typing import Block, Floats, Matrix
 
 TINY = float(np.finfo(np.float64).tiny)
-# What a value may lose where it underflows.
+"""What a value may lose where it underflows."""
 
 DENSE_FRACTION = 1 / 8
-# CSR times dense costs about 0.17 ns a stored value and column, GEMM 0.022 ns a value: above this fill GEMM wins.
+"""Share of stored entries above which dense rows are faster: CSR times dense takes 0.17 ns an entry and column, GEMM 0.022 ns."""
+
+
+class OfInnerProduct(Kernel):
+    """Abstract base of the kernels that are a function of ⟨u, v⟩, which no form of the rows changes."""
+
+    @property
+    def power(self) -> tuple[float, float, int]:
+        """γ, c and the degree such that rounding changes k by no more than it changes (γ⟨u, v⟩ + c)^degree."""
+        return 1.0, 0.0, 1
+
+    @property
+    def sees_values_only(self) -> bool:
+        """True: the inner product does not care."""
+        return True
+
+    @property
+    def has_fine_sums(self) -> bool:
+        """True: inner products and powers can be had in twice the precision."""
+        return True
+
+    def fine_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> tuple[Floats, Floats]:
+        """See `fine_power_sums`."""
+        return fine_power_sums(X, Z, weights, *self.power)
+
+    def error_weights(self, right: Matrix, sizes: Floats) -> Floats | None:
+        """None: the lengths of the rows tell the error."""
+        return None
+
+    def error(self, left: Matrix, right: Matrix, at: slice, sizes: Floats, total: Floats | None, terms: int) -> Floats:
+        """See `power_error`."""
+        return power_error(left, right[at], sizes, *self.power, terms)
+
+    def _fill(self, X: Matrix, Z: Matrix, out: Block, shift: Block | None) -> None:
+        inner_products(X, Z, out)
+        self._apply(out)
+
+    def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
+        values = squared_norms(X, dtype)
+        self._apply(values)
+        return values
+
+    def _apply(self, values: Block) -> None:
+        """Replace inner products by values of the kernel."""
 
 
 def inner_products(X: Matrix, Z: Matrix, out: Block) -> None:
@@ -67,22 +110,6 @@ def product(X: Block, Z: Block, out: Block) -> None:
         out[...] = X @ Z.T  # some versions of NumPy turn the product round for an out in Fortran order: other bits
 
 
-def squared_norms(X: Matrix, dtype: np.dtype[Any]) -> Block:
-    """Return ‖x_i‖² for all rows, tile by tile, in O(nnz)."""
-    if is_sparse(X):
-        from maxmargin._loops.linear.csr import squares_csr
-
-        X, sums = distinct(X), np.empty(X.shape[0])
-        squares_csr(X.indptr.astype(np.int64, copy=False), X.data, sums)
-        return sums.astype(dtype, copy=False)
-    out = np.empty(X.shape[0], dtype=dtype)
-    step = rows_that_fit(row_width(X), TILE_Z)
-    for start in range(0, out.size, step):
-        tile = cast(cut(X, start, start + step), dtype)
-        np.einsum("ij,ij->i", tile, tile, out=out[start : start + step])
-    return out
-
-
 def power_error(
     left: Matrix,
     right: Matrix,
@@ -125,22 +152,3 @@ def fine_power_sums(
     coarse = power_error(X, Z, np.abs(weights), gamma, constant, degree, len(weights), floor)
     error = 64.0 * UNIT * coarse + 4.0 * UNIT * np.abs(out) + len(weights) * TINY
     return np.nan_to_num(out), np.where(np.isfinite(out), error, np.inf)
-
-
-def distinct(X: Matrix) -> Matrix:
-    """CSR rows in which no column is stored twice: X itself where that is so, else a summed copy."""
-    if X.has_canonical_format:
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    return X
-
-
-def require_finite(values: Block, what: str) -> None:
-    """Raise InvalidInputError where a computed value is infinite or not a number."""
-    # a finite sum has finite terms, and is three times as fast to look at
-    if not np.isfinite(values.sum()) and not np.isfinite(values).all():
-        raise InvalidInputError(
-            f"{what} is not finite in {values.dtype}: the data hold NaN or infinity, or values too large for it. "
-            "Replace missing values, scale the data (e.g. to mean 0 and variance 1), or choose smaller parameters."
-        )

@@ -6,6 +6,7 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.custom import Custom
 from maxmargin.kernels.linear import Linear
+from maxmargin.kernels.parameters import check_degree, check_gamma, check_number
 from maxmargin.kernels.poly import Polynomial
 from maxmargin.kernels.precomputed import Precomputed
 from maxmargin.kernels.rbf import RBF
@@ -33,7 +34,7 @@ def kernel_from_name(kernel: Any, *, degree: Any = 3, gamma: Any = "scale", coef
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str):
-        Polynomial(degree=degree, gamma=gamma, coef0=coef0)  # refuses bad parameters even where the kernel has none
+        check_degree(degree), check_gamma(gamma), check_number("coef0", coef0)  # even where the kernel has none
         if kernel == "linear":
             return Linear()
         if kernel == "poly":

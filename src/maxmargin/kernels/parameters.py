@@ -3,15 +3,53 @@
 import math
 import operator
 from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.kernel_matrix.tiles import FLOAT64, TILE_Z, as_matrix, cast, cut, is_sparse, row_width, rows_that_fit
-from maxmargin.kernels.inner import distinct
+from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.tiles import (
+    FLOAT64,
+    TILE_COLUMNS,
+    as_matrix,
+    cast,
+    cut,
+    distinct,
+    is_sparse,
+    row_width,
+    rows_that_fit,
+)
 from maxmargin.typing import Floats, Matrix
+
+
+class WithGamma(Kernel):
+    """Abstract base of the kernels that have a width γ, which may be left to the data."""
+
+    gamma: float | str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", check_gamma(self.gamma))
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether gamma is a number."""
+        return not isinstance(self.gamma, str)
+
+    def resolve(self, X: Matrix, sample_weight: Any = None) -> Self:
+        """Return the same kernel with gamma as a number.
+
+        Parameters
+        ----------
+        X : dense or CSR of shape (n, d)
+            The training data.
+        sample_weight : array of shape (n,), optional
+            Rows count with their weight, so that weight k is k copies. Without weights "scale" is scikit-learn's.
+        """
+        gamma = resolve_gamma(self.gamma, X, sample_weight)
+        return replace(self, gamma=gamma)  # type: ignore[type-var]
 
 
 def check_number(name: str, value: Any) -> float:
@@ -107,7 +145,7 @@ def _variance(X: Matrix, weight: Floats) -> float:
 
 def _entries(X: Matrix, weight: Floats) -> Iterator[tuple[Floats, Floats, float]]:
     """Yield, tile by tile, the stored entries in float64, their weights, and the weight of the zeros not stored."""
-    step = rows_that_fit(2 * row_width(X), TILE_Z)
+    step = rows_that_fit(2 * row_width(X), TILE_COLUMNS)
     for start in range(0, X.shape[0], step):
         w = weight[start : start + step]
         tile = cut(X, start, start + step)

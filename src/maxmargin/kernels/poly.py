@@ -1,18 +1,17 @@
 """The polynomial kernel."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.inner import fine_power_sums, inner_products, power_error, require_finite, squared_norms
-from maxmargin.kernels.parameters import check_degree, check_gamma, check_number, resolve_gamma
-from maxmargin.typing import Block, Floats, Matrix
+from maxmargin.kernels.inner import OfInnerProduct
+from maxmargin.kernels.parameters import WithGamma, check_degree, check_number
+from maxmargin.kernels.tiles import require_finite
+from maxmargin.typing import Block, Matrix
 
 
 @dataclass(frozen=True)
-class Polynomial(Kernel):
+class Polynomial(WithGamma, OfInnerProduct):
     """k(u, v) = (γ⟨u, v⟩ + c₀)^degree.
 
     Use it when products of up to `degree` features matter. With γ = 1 and c₀ = 1 it is the textbook's (1 + ⟨u, v⟩)^d;
@@ -46,8 +45,8 @@ class Polynomial(Kernel):
     coef0: float = 0.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "degree", check_degree(self.degree))
-        object.__setattr__(self, "gamma", check_gamma(self.gamma))
         object.__setattr__(self, "coef0", check_number("coef0", self.coef0))
 
     @property
@@ -58,49 +57,14 @@ class Polynomial(Kernel):
         return self.gamma == 0.0 and self.degree % 2 == 0
 
     @property
-    def is_resolved(self) -> bool:
-        """Whether gamma is a number."""
-        return not isinstance(self.gamma, str)
-
-    def resolve(self, X: Matrix, sample_weight: Any = None) -> "Polynomial":
-        """Return the same kernel with gamma as a number: see `RBF.resolve`."""
-        return replace(self, gamma=resolve_gamma(self.gamma, X, sample_weight))
-
-    @property
-    def sees_values_only(self) -> bool:
-        """True: the inner product does not care."""
-        return True
-
-    def _fill(self, X: Matrix, Z: Matrix, out: Block, shared: Any) -> None:
-        inner_products(X, Z, out)
-        self._power(out)
-
-    def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
-        values = squared_norms(X, dtype)
-        self._power(values)
-        return values
-
-    @property
-    def has_fine_sums(self) -> bool:
-        """True: inner products and powers can be had in twice the precision."""
-        return True
-
-    def fine_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> tuple[Floats, Floats]:
-        """See `fine_power_sums`."""
-        return fine_power_sums(X, Z, weights, float(self.gamma), self.coef0, self.degree)
-
-    def error_weights(self, right: Matrix, sizes: Floats) -> None:
-        """None: the lengths of the rows tell the error."""
-        return
-
-    def error(self, left: Matrix, right: Matrix, at: slice, sizes: Floats, total: Floats | None, terms: int) -> Floats:
-        """See `power_error`."""
-        return power_error(left, self.part(right, at), sizes, float(self.gamma), self.coef0, self.degree, terms)
+    def power(self) -> tuple[float, float, int]:
+        """The formula itself."""
+        return float(self.gamma), self.coef0, self.degree
 
     def _relative_error(self, X: Matrix) -> float:
         return float(np.finfo(np.float64).eps) * (1 + self.degree)
 
-    def _power(self, values: Block) -> None:
+    def _apply(self, values: Block) -> None:
         """Replace inner products by (γ · values + c₀)^degree, by repeated squaring."""
         require_finite(values, f"An inner product for {self!r}")
         values *= values.dtype.type(self.gamma)

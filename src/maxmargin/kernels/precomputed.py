@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.kernel_matrix.tiles import FLOAT32, FLOAT64, as_indices, as_matrix, is_sparse
 from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.tiles import FLOAT32, FLOAT64, as_indices, as_matrix, is_sparse
 from maxmargin.typing import Block, Indices, Matrix
 
 
@@ -67,13 +67,14 @@ class Precomputed(Kernel):
                 "X must hold one column for each training sample."
             )
 
-    def _default_dtype(self, X: Matrix, Z: Matrix) -> np.dtype[Any]:
+    def default_dtype(self, X: Matrix, Z: Matrix) -> np.dtype[Any]:
+        """Return the precision of the values that were given."""
         return FLOAT32 if X.dtype == FLOAT32 else FLOAT64
 
     def _relative_error(self, X: Matrix) -> float:
-        return float(np.finfo(self._default_dtype(X, X)).eps)
+        return float(np.finfo(self.default_dtype(X, X)).eps)
 
-    def _fill(self, X: Matrix, Z: Matrix, out: Block, shared: Any) -> None:
+    def _fill(self, X: Matrix, Z: Matrix, out: Block, shift: Block | None) -> None:
         columns = X[:, Z[:, 0]]
         out[...] = columns.toarray() if is_sparse(columns) else columns
 

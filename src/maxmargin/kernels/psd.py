@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from maxmargin.errors import MemoryBudgetError
-from maxmargin.kernel_matrix.tiles import TILE_X
+from maxmargin.kernels.tiles import TILE_ROWS
 from maxmargin.typing import Floats
 
 MAX_BYTES = 2 << 30
@@ -83,9 +83,9 @@ def check_matrix(K: Floats, relative_error: float) -> PSDCheck:
 def _symmetrize(K: Floats) -> float:
     """Replace K by ½(K + Kᵀ), pair of tiles by pair of tiles, and return max |K − Kᵀ|."""
     asymmetry = 0.0
-    for a in range(0, K.shape[0], TILE_X):
-        for b in range(a, K.shape[0], TILE_X):
-            upper, lower = K[a : a + TILE_X, b : b + TILE_X], K[b : b + TILE_X, a : a + TILE_X].T
+    for a in range(0, K.shape[0], TILE_ROWS):
+        for b in range(a, K.shape[0], TILE_ROWS):
+            upper, lower = K[a : a + TILE_ROWS, b : b + TILE_ROWS], K[b : b + TILE_ROWS, a : a + TILE_ROWS].T
             asymmetry = max(asymmetry, float(np.abs(upper - lower).max()))
             upper[...] = 0.5 * upper + 0.5 * lower
             lower[...] = upper

@@ -1,19 +1,18 @@
 """The sigmoid function of the inner product, which is not a kernel in the strict sense."""
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.inner import inner_products, power_error, require_finite, squared_norms
-from maxmargin.kernels.parameters import check_gamma, check_number, resolve_gamma
+from maxmargin.kernels.inner import OfInnerProduct, power_error
+from maxmargin.kernels.parameters import WithGamma, check_number
+from maxmargin.kernels.tiles import require_finite
 from maxmargin.rounding import gamma, sum_above
 from maxmargin.typing import Block, Floats, Matrix
 
 
 @dataclass(frozen=True)
-class Sigmoid(Kernel):
+class Sigmoid(WithGamma, OfInnerProduct):
     """k(u, v) = tanh(γ⟨u, v⟩ + c₀).
 
     It is here for comparison with older work: its Gram matrix is not positive semi-definite in general, so that a
@@ -47,7 +46,7 @@ class Sigmoid(Kernel):
     coef0: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", check_gamma(self.gamma))
+        super().__post_init__()
         object.__setattr__(self, "coef0", check_number("coef0", self.coef0))
 
     @property
@@ -56,38 +55,21 @@ class Sigmoid(Kernel):
         return False
 
     @property
-    def is_resolved(self) -> bool:
-        """Whether gamma is a number."""
-        return not isinstance(self.gamma, str)
-
-    def resolve(self, X: Matrix, sample_weight: Any = None) -> "Sigmoid":
-        """Return the same kernel with gamma as a number: see `RBF.resolve`."""
-        return replace(self, gamma=resolve_gamma(self.gamma, X, sample_weight))
+    def power(self) -> tuple[float, float, int]:
+        """tanh is 1-Lipschitz: it errs by no more than its argument does, and by `error`."""
+        return float(self.gamma), self.coef0, 1
 
     @property
-    def sees_values_only(self) -> bool:
-        """True: the inner product does not care."""
-        return True
-
-    def _fill(self, X: Matrix, Z: Matrix, out: Block, shared: Any) -> None:
-        inner_products(X, Z, out)
-        self._squash(out)
-
-    def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
-        values = squared_norms(X, dtype)
-        self._squash(values)
-        return values
-
-    def error_weights(self, right: Matrix, sizes: Floats) -> None:
-        """None: the lengths of the rows tell the error."""
-        return
+    def has_fine_sums(self) -> bool:
+        """False: tanh has no finer version."""
+        return False
 
     def error(self, left: Matrix, right: Matrix, at: slice, sizes: Floats, total: Floats | None, terms: int) -> Floats:
-        """tanh is 1-Lipschitz and at most 1; its own error is 8u at most."""
-        inner = power_error(left, self.part(right, at), sizes, float(self.gamma), self.coef0, 1, 0)
+        """tanh is at most 1, and its own error is 8u at most."""
+        inner = power_error(left, right[at], sizes, *self.power, 0)
         return np.asarray(inner + gamma(terms + 12) * sum_above(sizes))
 
-    def _squash(self, values: Block) -> None:
+    def _apply(self, values: Block) -> None:
         """Replace inner products by tanh(γ · values + c₀)."""
         require_finite(values, f"An inner product for {self!r}")  # tanh would hide an overflow
         values *= values.dtype.type(self.gamma)

@@ -14,56 +14,64 @@ from maxmargin._loops.jit import by_precision, loop_as_written
 
 
 @loop_as_written
-def exp64(values):
-    """Replace each x of a two-dimensional float64 array by exp(min(x, 0)); O(1.5 ns) a value."""
-    for i in range(values.shape[0]):
-        row = values[i]
-        for j in range(row.shape[0]):
-            given = row[j]
-            x = min(max(given, -708.0), 0.0)
-            k = np.floor(x * 1.4426950408889634 + 0.5)
-            t = x - k * 6.93145751953125e-1 - k * 1.42860682030941723212e-6
-            p = 1.0 / 6227020800.0
-            p = p * t + 1.0 / 479001600.0
-            p = p * t + 1.0 / 39916800.0
-            p = p * t + 1.0 / 3628800.0
-            p = p * t + 1.0 / 362880.0
-            p = p * t + 1.0 / 40320.0
-            p = p * t + 1.0 / 5040.0
-            p = p * t + 1.0 / 720.0
-            p = p * t + 1.0 / 120.0
-            p = p * t + 1.0 / 24.0
-            p = p * t + 1.0 / 6.0
-            p = p * t + 0.5
-            p = p * t + 1.0
-            p = p * t + 1.0
-            power = np.int64((np.int64(np.int32(k)) + 1023) << 52).view(np.float64)
-            value = p * power if given >= -708.0 else 0.0
-            row[j] = value if given == given else given
+def exp64_of(given):
+    """exp(min(x, 0)) of one float64."""
+    x = min(max(given, -708.0), 0.0)
+    k = np.floor(x * 1.4426950408889634 + 0.5)
+    t = x - k * 6.93145751953125e-1 - k * 1.42860682030941723212e-6
+    p = 1.0 / 6227020800.0
+    p = p * t + 1.0 / 479001600.0
+    p = p * t + 1.0 / 39916800.0
+    p = p * t + 1.0 / 3628800.0
+    p = p * t + 1.0 / 362880.0
+    p = p * t + 1.0 / 40320.0
+    p = p * t + 1.0 / 5040.0
+    p = p * t + 1.0 / 720.0
+    p = p * t + 1.0 / 120.0
+    p = p * t + 1.0 / 24.0
+    p = p * t + 1.0 / 6.0
+    p = p * t + 0.5
+    p = p * t + 1.0
+    p = p * t + 1.0
+    power = np.int64((np.int64(np.int32(k)) + 1023) << 52).view(np.float64)
+    value = p * power if given >= -708.0 else 0.0
+    return value if given == given else given
 
 
 @loop_as_written
-def exp32(values):
-    """The same in float32; O(0.4 ns) a value."""
+def exp32_of(given):
+    """exp(min(x, 0)) of one float32."""
     lowest, zero, one = np.float32(-87.0), np.float32(0.0), np.float32(1.0)
+    x = min(max(given, lowest), zero)
+    k = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
+    t = x - k * np.float32(0.693359375) - k * np.float32(-2.12194440e-4)
+    p = np.float32(1.9875691500e-4)
+    p = p * t + np.float32(1.3981999507e-3)
+    p = p * t + np.float32(8.3334519073e-3)
+    p = p * t + np.float32(4.1665795894e-2)
+    p = p * t + np.float32(1.6666665459e-1)
+    p = p * t + np.float32(5.0000001201e-1)
+    p = p * t * t + t + one
+    power = np.int32((np.int32(k) + np.int32(127)) << np.int32(23)).view(np.float32)
+    value = p * power if given >= lowest else zero
+    return value if given == given else given
+
+
+exp_of = by_precision(exp32_of, exp64_of)
+"""`exp32_of` or `exp64_of`, as the number is; for compiled loops."""
+
+
+@loop_as_written
+def exponentiate(values):
+    """Replace each x of a vector by exp(min(x, 0)); O(1.5 ns) a value in float64, O(0.4 ns) in float32."""
+    for k in range(values.shape[0]):
+        values[k] = exp_of(values[k])
+
+
+@loop_as_written
+def exponentiate_less(values, left, right):
+    """Replace each x_ij of a matrix by exp(min(x_ij − left_i − right_j, 0))."""
     for i in range(values.shape[0]):
-        row = values[i]
+        row, own = values[i], left[i]
         for j in range(row.shape[0]):
-            given = row[j]
-            x = min(max(given, lowest), zero)
-            k = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
-            t = x - k * np.float32(0.693359375) - k * np.float32(-2.12194440e-4)
-            p = np.float32(1.9875691500e-4)
-            p = p * t + np.float32(1.3981999507e-3)
-            p = p * t + np.float32(8.3334519073e-3)
-            p = p * t + np.float32(4.1665795894e-2)
-            p = p * t + np.float32(1.6666665459e-1)
-            p = p * t + np.float32(5.0000001201e-1)
-            p = p * t * t + t + one
-            power = np.int32((np.int32(k) + np.int32(127)) << np.int32(23)).view(np.float32)
-            value = p * power if given >= lowest else zero
-            row[j] = value if given == given else given
-
-
-exponential = by_precision(exp32, exp64)
-"""`exp32` or `exp64`, as the values are; for compiled loops."""
+            row[j] = exp_of(row[j] - own - right[j])

@@ -9,7 +9,7 @@ there only the other entries of u cost anything. A chunk of WIDE columns v is a 
 import numpy as np
 
 from maxmargin._loops.jit import loop
-from maxmargin._loops.rbf.exponential import exponential
+from maxmargin._loops.rbf.exponential import exponentiate
 from maxmargin._loops.rbf.gathered_sums import WIDE, add_gathered
 
 TALL = 8
@@ -17,19 +17,11 @@ TALL = 8
 
 
 @loop
-def list_entries(rows, factor, feature, value, ends, squares):
-    """The entries factor · row ≠ 0 of all rows, one after the other; where each row's end; ½‖·‖² of each. Returns their number.
-
-    The rows are multiplied by the factor in place.
-    """
+def list_entries(rows, feature, value, ends):
+    """The entries ≠ 0 of all rows, one after the other; where each row's end. Returns their number."""
     count = 0
     for i in range(rows.shape[0]):
-        row, total = rows[i], 0.0
-        for f in range(row.shape[0]):
-            u = factor * row[f]
-            row[f] = u
-            total += float(u) * float(u)
-        squares[i] = 0.5 * total
+        row = rows[i]
         for f in range(row.shape[0]):  # each is written, and the next overwrites it if it is 0: no branch
             feature[count], value[count] = f, row[f]
             count += 1 if row[f] != 0.0 else 0
@@ -63,7 +55,7 @@ def values_of(start, feature, value, at, own, top, tall, table, theirs, block):
         for k in range(WIDE):
             row[k] = -own[top + q] - theirs[k]
         add_gathered(table, feature, value, start[i], start[i + 1], row)
-    exponential(block.reshape(1, TALL * WIDE))
+    exponentiate(block.reshape(TALL * WIDE))
 
 
 @loop
@@ -85,74 +77,37 @@ def fill_values(start, feature, value, at, own, table, theirs, block, out):
 
 
 @loop
-def add_values(start, feature, value, at, own, table, theirs, block, weights, out, store, slots, begin):
-    """out_k += Σ_r weights_r · the kernel between row at[r] and column k, in float64 but for sums of TALL terms.
+def sum_values(start, feature, value, at, own, table, theirs, block, weights, out, over_columns, row_out):
+    """out_k += Σ_r weights_r K_rk and row_out[s, r] += Σ_k over_columns[s, k] K_rk, each value computed once for all.
 
-    The row's values are kept in store[slots[r], begin + k] where slots[r] ≥ 0.
+    K_rk is the kernel between row at[r] and column k. Sums are in float64 but for those of TALL rows, or of WIDE columns.
+    weights : one for each row, or none: then `out` is not touched.
+    over_columns : any number of rows, padded with zeros as the table is.
     """
-    part, total = np.empty(WIDE, dtype=block.dtype), np.empty(WIDE)
+    part, total, has_out = np.empty(WIDE, dtype=block.dtype), np.empty(WIDE), weights.shape[0] > 0
     for c in range(table.shape[0]):
         first = c * WIDE
-        wide = min(WIDE, out.shape[0] - first)
         for k in range(WIDE):
             total[k] = 0.0
         for top in range(0, at.shape[0], TALL):
             tall = min(TALL, at.shape[0] - top)
             values_of(start, feature, value, at, own, top, tall, table[c], theirs[c], block)
-            for k in range(WIDE):
-                part[k] = 0
-            for q in range(tall):
-                row, weight = block[q], weights[top + q]
-                for k in range(WIDE):
-                    part[k] += weight * row[k]
-                if slots[top + q] >= 0:
-                    target = store[slots[top + q], begin + first : begin + first + wide]
-                    for k in range(wide):
-                        target[k] = row[k]
-            for k in range(WIDE):
-                total[k] += part[k]
-        for k in range(wide):
-            out[first + k] += total[k]
-
-
-@loop
-def sum_values(start, feature, value, at, own, table, theirs, block, weights, out):
-    """out[s, r] += Σ_k weights[s, k] · the kernel between row at[r] and column k, in float64 but for sums of WIDE terms.
-
-    weights : padded with zeros, as the table is.
-    """
-    for c in range(table.shape[0]):
-        for top in range(0, at.shape[0], TALL):
-            tall = min(TALL, at.shape[0] - top)
-            values_of(start, feature, value, at, own, top, tall, table[c], theirs[c], block)
-            for s in range(weights.shape[0]):
-                some = weights[s, c * WIDE : (c + 1) * WIDE]
+            for s in range(over_columns.shape[0]):
+                some = over_columns[s, first : first + WIDE]
                 for q in range(tall):
-                    row, total = block[q], block.dtype.type(0.0)
+                    row, one = block[q], block.dtype.type(0.0)
                     for k in range(WIDE):
-                        total += some[k] * row[k]
-                    out[s, top + q] += total
-
-
-@loop
-def sum_values_both_ways(start, feature, value, at, own, table, theirs, block, weights, their_weights, out, their_out):
-    """out_r += Σ_k their_weights_k · the kernel between row at[r] and column k, their_out_k += Σ_r weights_r · the same.
-
-    Each value is computed once for both. All in one precision; the arrays of the columns are padded, as the table is.
-    """
-    part = np.empty(WIDE, dtype=block.dtype)
-    for c in range(table.shape[0]):
-        some, target = their_weights[c * WIDE : (c + 1) * WIDE], their_out[c * WIDE : (c + 1) * WIDE]
-        for k in range(WIDE):
-            part[k] = 0
-        for top in range(0, at.shape[0], TALL):
-            tall = min(TALL, at.shape[0] - top)
-            values_of(start, feature, value, at, own, top, tall, table[c], theirs[c], block)
-            for q in range(tall):
-                row, weight, total = block[q], weights[top + q], block.dtype.type(0.0)
+                        one += some[k] * row[k]
+                    row_out[s, top + q] += one
+            if has_out:
                 for k in range(WIDE):
-                    total += some[k] * row[k]
-                    part[k] += weight * row[k]
-                out[top + q] += total
-        for k in range(WIDE):
-            target[k] += part[k]
+                    part[k] = 0
+                for q in range(tall):
+                    row, weight = block[q], weights[top + q]
+                    for k in range(WIDE):
+                        part[k] += weight * row[k]
+                for k in range(WIDE):
+                    total[k] += part[k]
+        if has_out:
+            for k in range(min(WIDE, out.shape[0] - first)):
+                out[first + k] += total[k]

@@ -13,7 +13,7 @@ Rows of K are there from the start (slot[i] says where), or are filled when they
 """
 
 from maxmargin._loops.jit import larger, loop, loop_without_nan
-from maxmargin._loops.rbf.exponential import exponential
+from maxmargin._loops.rbf.exponential import exponentiate
 
 CHUNK = 64
 """Entries whose largest is found without looking at the others; K's size is a multiple of it."""
@@ -37,7 +37,7 @@ def fill_row(T, squares, i, constant, extra, out):
         u0, u1, u2, u3 = row0[i], row1[i], row2[i], row3[i]
         for k in range(size):
             out[k] += u0 * row0[k] + u1 * row1[k] + u2 * row2[k] + u3 * row3[k]
-    exponential(out.reshape(1, size))
+    exponentiate(out)
     for k in range(size):
         out[k] += constant
     out[i] += extra
@@ -130,25 +130,8 @@ def advance_alone(g, step, Ki, rise, fall, diagonal, least):
 
 @loop_without_nan
 def pair_steps(
-    K,
-    slot,
-    T,
-    squares,
-    delta,
-    constant,
-    diagonal,
-    g,
-    beta,
-    lo,
-    hi,
-    rise,
-    fall,
-    floor,
-    share,
-    goal,
-    max_steps,
-    report,
-):
+    K, slot, T, squares, delta, constant, diagonal, g, beta, lo, hi, rise, fall, floor, share, goal, max_steps, report
+):  # fmt: skip
     """Move pairs until the violation is ≤ max(share · the first one, goal); changes g and beta in place.
 
     rise[k], fall[k] : 0 where β_k may still grow, or shrink; −BIG where not. Kept up to date here.
@@ -193,25 +176,8 @@ def pair_steps(
 
 @loop_without_nan
 def single_steps(
-    K,
-    slot,
-    T,
-    squares,
-    delta,
-    constant,
-    diagonal,
-    g,
-    beta,
-    lo,
-    hi,
-    rise,
-    fall,
-    floor,
-    share,
-    goal,
-    max_steps,
-    report,
-):
+    K, slot, T, squares, delta, constant, diagonal, g, beta, lo, hi, rise, fall, floor, share, goal, max_steps, report
+):  # fmt: skip
     """The same without the condition on Σβ: one β at a time, the one whose move gains most."""
     big, zero = rise.dtype.type(1e30), rise.dtype.type(0.0)
     shape = (g.shape[0] // CHUNK, CHUNK)

@@ -11,8 +11,8 @@ from maxmargin._loops.leave_one_out.fields import BIAS, EXHAUSTED, GAP, LOWER, N
 from maxmargin.analysis.leave_one_out.full import TUNING, Full
 from maxmargin.analysis.leave_one_out.tableau import Tableau
 from maxmargin.core import Hinge, Problem
-from maxmargin.kernel_matrix.centre import SHIFT_ROWS
-from maxmargin.kernel_matrix.tiles import FLOAT64, TILE_Z, is_sparse, row_width, rows_that_fit
+from maxmargin.kernel_matrix.tiles import fill, prepared
+from maxmargin.kernels.tiles import FLOAT64, TILE_COLUMNS, is_sparse, row_width, rows_that_fit
 from maxmargin.rounding import UNIT, gamma
 from maxmargin.threads import together
 from maxmargin.typing import Flags, Floats, Indices
@@ -257,9 +257,9 @@ def gram_rows(problem: Problem, samples: Indices, n_threads: int) -> GramRows:
     """k(x_i, x_j) of samples i and all j, plus the constant of a penalised bias; blocks of rows on each thread."""
     values, error, largest = np.empty((len(samples), problem.n)), np.zeros(len(samples)), np.zeros(len(samples))
     make, constant = _maker(problem), problem.bias.scale**2
-    width = rows_that_fit(row_width(problem.X), TILE_Z)
+    width = rows_that_fit(row_width(problem.X), TILE_COLUMNS)
 
-    def fill(start: int) -> None:
+    def fill_rows(start: int) -> None:
         at = slice(start, start + width)
         for first in range(0, problem.n, width):
             columns = np.arange(first, min(first + width, problem.n))
@@ -269,15 +269,14 @@ def gram_rows(problem: Problem, samples: Indices, n_threads: int) -> GramRows:
             error[at] = np.maximum(error[at], (slip + 4.0 * UNIT * (sizes if constant else 0.0)) * 1.01)
             largest[at] = np.maximum(largest[at], sizes * 1.01)
 
-    together([partial(fill, start) for start in range(0, len(samples), width)], n_threads)
+    together([partial(fill_rows, start) for start in range(0, len(samples), width)], n_threads)
     return GramRows(values, error, largest)
 
 
 def _maker(problem: Problem) -> Callable[[Indices, Indices], tuple[Floats, Floats]]:
     """(rows, columns) → their block of the Gram matrix, and a bound of the error of the entries of each row."""
     kernel, X = problem.kernel, problem.X
-    every = -(-X.shape[0] // SHIFT_ROWS) or 1
-    shared = kernel.shared_by(X[::every]) if kernel.sees_values_only else None
+    centre = problem.kernel_matrix().centre
 
     def make(i: Indices, j: Indices) -> tuple[Floats, Floats]:
         rows, columns = X[problem.row(i)], kernel.reference(X, problem.row(j))
@@ -285,9 +284,8 @@ def _maker(problem: Problem) -> Callable[[Indices, Indices], tuple[Floats, Float
             return problem.gram(i, j), np.zeros(len(i))
         values = np.empty((len(i), len(j)))
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            left = kernel.side(rows, FLOAT64, shared, is_right=False)
-            right = kernel.ready(kernel.side(columns, FLOAT64, shared, is_right=True))
-            error = _error_of(kernel, left, right, values) if kernel.join(left, right, values, shared) else None
+            left, right = prepared(kernel, rows, FLOAT64, centre), prepared(kernel, columns, FLOAT64, centre)
+            error = _error_of(kernel, left, right, values) if fill(kernel, left, right, values) else None
             if error is not None and not kernel.has_differences:
                 return values, error
             finest = kernel.difference_error(X.shape[1], 1.0, 1.0, 1) if kernel.has_differences else 0.0

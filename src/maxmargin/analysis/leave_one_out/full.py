@@ -22,7 +22,7 @@ from maxmargin.core.certificate.scores import Scores
 from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.core.dual import make_feasible
 from maxmargin.core.reduce import to_candidate
-from maxmargin.kernel_matrix.tiles import FLOAT64, is_sparse
+from maxmargin.kernels.tiles import FLOAT64, is_sparse
 from maxmargin.rounding import SMALLEST, UNIT, exact_sum, gamma, length_above, raised, sum_above
 from maxmargin.solvers import Budget, solve
 from maxmargin.solvers.base import Observer

@@ -25,7 +25,7 @@ from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.problem import Problem
 from maxmargin.errors import NotSupportedError
-from maxmargin.kernel_matrix.tiles import FLOAT32, FLOAT64, row_width
+from maxmargin.kernels.tiles import FLOAT32, FLOAT64, row_width
 from maxmargin.rounding import SMALLEST, UNIT, gamma, length_above
 from maxmargin.typing import Flags, Floats, Indices, Matrix
 
@@ -276,7 +276,7 @@ class _Kernel:
         packed = problem.packed if dtype == FLOAT32 else None
         if packed is not None:
             with contextlib.suppress(NotSupportedError):
-                bounded = self.expansion.bounded(packed if at is None else packed.part(at), dtype, n_threads)
+                bounded = self.expansion.bounded(packed if at is None else packed[at], dtype, n_threads)
                 return self._slacks(bounded.sums[0, 0], bounded.error[0], at)
         f, error = np.empty(count), np.empty(count)
         for where, rows in problem.pieces(at):

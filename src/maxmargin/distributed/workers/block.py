@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from maxmargin.core import Bias
 from maxmargin.core.losses import Loss
 from maxmargin.distributed.partition import Samples, Source, Survey, checked, survey, widened
-from maxmargin.kernels.inner import distinct
+from maxmargin.kernels.tiles import distinct
 from maxmargin.solvers.auto import FEW_FEATURES
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.threads import one_blas_thread

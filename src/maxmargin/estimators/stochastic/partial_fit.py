@@ -13,8 +13,8 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import unchanged_by_errors
 from maxmargin.estimators.multiclass.one_vs_rest import KernelOneVsRest, signs_of
 from maxmargin.estimators.training_data import READABLE, checked_rows, checked_weights, class_factors
-from maxmargin.kernel_matrix.tiles import rows_that_fit
 from maxmargin.kernels import Linear
+from maxmargin.kernels.tiles import rows_that_fit
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.typing import Floats, Indices, Matrix

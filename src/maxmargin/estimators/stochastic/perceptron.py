@@ -16,7 +16,7 @@ from maxmargin.estimators.base import Train, check_choice, check_flag, is_number
 from maxmargin.estimators.multiclass.per_problem import alone
 from maxmargin.estimators.progress.convergence import warn_of_mistakes
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner, split_bias
-from maxmargin.kernel_matrix.tiles import TILE_X, rows_that_fit
+from maxmargin.kernels.tiles import TILE_ROWS, rows_that_fit
 from maxmargin.solvers import Budget, Clock, Event, solve
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.solvers.stochastic.perceptron import Perceptron as Run
@@ -289,7 +289,7 @@ class Perceptron(StreamLearner):
         if self._votes is None:
             return super()._scores(X)
         out = np.empty((X.shape[0], len(self._votes)))
-        step = rows_that_fit(max(len(votes) for _, _, votes in self._votes), TILE_X)
+        step = rows_that_fit(max(len(votes) for _, _, votes in self._votes), TILE_ROWS)
         for start in range(0, X.shape[0], step):
             K = self.kernel_.block(X[start : start + step], self._reference, dtype=np.float64) + self._bias_scale**2
             for k, (samples, signs, votes) in enumerate(self._votes):

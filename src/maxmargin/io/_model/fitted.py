@@ -23,7 +23,8 @@ from maxmargin.io._model.archive import Array, damaged, require
 from maxmargin.io._model.fields import INDICES, Fields, alone, as_said, of_each
 from maxmargin.io._model.parameters import decode_float, decode_kernel, decode_number, encode, encode_float
 from maxmargin.io._model.proofs import describe_proofs
-from maxmargin.kernels import Expansion, Kernel, Linear, Precomputed
+from maxmargin.kernel_matrix.expansion import Expansion
+from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.solvers.stochastic.iterates import AVERAGES, Iterates, Rule
 
 HEXADECIMAL = re.compile("[0-9a-f]{16}", re.ASCII)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.bias import Bias
 from maxmargin.core.losses import Hinge, Loss
-from maxmargin.core.problem import Bias
 from maxmargin.solvers.linear.normal_equations import Equations
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.typing import Floats

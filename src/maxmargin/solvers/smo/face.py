@@ -4,38 +4,29 @@
 
 Noisy data with a large cost leave thousands of samples free, and their equations are ill-conditioned: pairs find the face and
 then crawl along it. Here K_FF is held in memory. A turn goes along the solution of conjugate gradients as far as the projected
-path falls (Moré & Toraldo, SIAM J. Optim. 1991); who has reached a bound stays there for the next turns. Near the solution a
-Cholesky factor in the same square makes the equations easy. Samples that ought to leave their bounds are left to the pairs.
+path falls (Moré & Toraldo, SIAM J. Optim. 1991); a sample that has reached a bound stays there for the next turns. Near the
+solution a Cholesky factor in the same square makes the equations easy. Samples that ought to leave their bounds are left to the
+pairs.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from maxmargin.kernels import RBF
+from maxmargin.kernels.tiles import TILE_ROWS
 from maxmargin.solvers.linear.conjugate_gradients import conjugate_gradients
-from maxmargin.solvers.smo.factored_square import SharedSquare
-from maxmargin.solvers.smo.kernel_columns import KernelColumns
-from maxmargin.solvers.smo.state import State
-from maxmargin.typing import Floats, Indices
+from maxmargin.solvers.smo.state import State, estimate
+from maxmargin.threads import together
+from maxmargin.typing import Block, Floats, Indices
 
-FEWEST = 256
-"""Free samples from which their common step is worth the trouble."""
+FACE_RIDGE = {4: 1e-3, 8: 1e-9}
+"""Share of its mean that is added to the diagonal before it is factored, by the bytes of a value: what rounding needs."""
 
-BELOW, FACTORED_BELOW = 0.7, 0.07
-"""Relative gaps: below the first the face is known well enough to go along it, below the second to solve its equations."""
-
-TURNS, LITTLE = 25, 0.01
-"""Turns of one step at most; one that gains less than this share of the first is the last."""
-
-MOST_ROUNDS, PRECISION = 25, 0.1
-"""Conjugate-gradient rounds of one turn, and the share of the residual that may remain."""
-
-ENOUGH, FACTORED_ENOUGH = 0.3, 0.02
-"""A round that gains less than this share of the best round's gain is the last."""
-
-LENGTHS = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.015, 0.007)
+LENGTHS = np.exp2(-np.arange(8.0))
 """Step lengths along the projected path that are tried, until one gains less than the one before."""
 
 
@@ -47,29 +38,57 @@ def free_samples(state: State) -> Indices:
 
 def is_worth_it(state: State) -> bool:
     """Whether a step on the face may help, and its square fits into half of the memory."""
-    if state.problem.kernel.psd is False or state.source is not None or not state.gap < BELOW:
+    if state.problem.kernel.psd is False or state.source is not None or not state.gap < state.tuning.face_below:
         return False
     count = len(free_samples(state))
-    return count >= FEWEST and count**2 * _precision(state).itemsize <= state.max_bytes // 2
+    return count >= state.tuning.few and count**2 * _precision(state).itemsize <= state.max_bytes // 2
+
+
+def look_back(state: State, n_threads: int) -> None:
+    """See how fast the last rounds were: larger working sets are next, then a step on the face."""
+    slow = state.tuning.slow_rounds
+    size, is_slow = state.working_size(), state.gap > 0.5 * state.last_gap
+    state.growth += int(is_slow)
+    is_due = state.rounds >= state.next_face and (is_slow or state.face_wait == slow)
+    if is_due and state.working_size() < 2 * size and is_worth_it(state):
+        state.face, state.rise = along_the_face(state, n_threads), state.dual - state.old_dual
+    state.last_gap, state.old_dual = state.gap, state.dual
+
+
+def goes_along(state: State) -> bool:
+    """Make the next piece of a step on the face; False where none is under way.
+
+    A step that raises the dual by less than the rounds before it did makes the next one wait twice as long.
+    """
+    slow, before = state.tuning.slow_rounds, state.dual
+    if state.face is None:
+        return False
+    if next(state.face, state) is state:  # that was the last piece
+        state.face = None
+        state.face_wait = slow if state.dual - before > state.rise else max(2 * state.face_wait, 2 * slow)
+        state.next_face = state.rounds + state.face_wait
+        estimate(state)
+        state.last_gap, state.old_dual = state.gap, state.dual
+    return True
 
 
 def along_the_face(state: State, n_threads: int) -> Iterator[None]:
     """One step on the face, in pieces of a second or less; β and g change with the last of them, if the dual rises."""
     active, at = state.active, free_samples(state)
-    state.let_go()
+    state.forget_working_set()
     face = Face(state, at, n_threads)
     yield
-    if state.gap < FACTORED_BELOW:
+    if state.gap < state.tuning.factor_below:
         yield from face.square.factor()
     yield from face.turns()
     g_before, moves = active.g.copy(), face.beta - active.beta[at]
     moved = np.flatnonzero(moves)
-    who, moves = at[moved], moves[moved]
-    assert state.columns is not None
-    state.columns.add(who, moves, active.g, np.empty((0, 0), state.columns.dtype), np.full(len(who), -1))
-    active.g[who] += active.delta[who] * moves
+    which, moves = at[moved], moves[moved]
+    assert state.matrix is not None
+    state.matrix.add(which, moves, active.g, np.zeros(len(which), dtype=np.bool_))
+    active.g[which] += active.delta[which] * moves
     active.g += state.problem.bias.scale**2 * float(moves.sum())
-    gain = -0.5 * float(moves @ (g_before[who] + active.g[who]))
+    gain = -0.5 * float(moves @ (g_before[which] + active.g[which]))
     if gain > 0.0:
         active.beta[at] = face.beta
         state.dual += gain
@@ -81,15 +100,15 @@ class Face:
     """The free samples: where they are, how they may move, and what of their gradient is left."""
 
     def __init__(self, state: State, at: Indices, n_threads: int) -> None:
-        active, problem, columns, where = state.active, state.problem, state.columns, at
+        active, problem, matrix, where = state.active, state.problem, state.matrix, at
         K = np.empty((len(at), len(at)), dtype=_precision(state))
-        if columns is None or columns.dtype != K.dtype:
-            columns, where = KernelColumns(problem, K.dtype, n_threads), np.arange(len(at))
-            columns.begin(active.samples[at])
-        columns.block(where, where, K)
+        if matrix is None or matrix.dtype != K.dtype:
+            matrix, where = problem.kernel_matrix(K.dtype, 0, n_threads), np.arange(len(at))
+            matrix.reset(problem.row(active.samples[at]))
+        matrix.block(where, where, K)
         K += K.dtype.type(problem.bias.scale**2)
         K.reshape(-1)[:: len(at) + 1] += active.delta[at].astype(K.dtype)
-        self.square = SharedSquare(K, n_threads)
+        self.square, self.tuning = SharedSquare(K, n_threads), state.tuning
         self.beta, self.g = active.beta[at], active.g[at]
         self.lo, self.hi = active.lo[at], active.hi[at]
         self.has_sum = problem.bias.is_free
@@ -98,10 +117,10 @@ class Face:
     def turns(self) -> Iterator[None]:
         """Turn after turn, as long as they gain something worth while."""
         first = 0.0
-        for _ in range(TURNS):
+        for _ in range(self.tuning.window):
             gain = self._turn()
             first = max(first, gain)
-            if gain <= LITTLE * first:
+            if gain <= self.tuning.little * first:
                 return
             yield
 
@@ -136,9 +155,9 @@ class Face:
             lambda v: among_movers(square.times(v)),
             among_movers(-self.g),
             square.scale,
-            precision=PRECISION,
-            most_rounds=MOST_ROUNDS,
-            enough=FACTORED_ENOUGH if square.is_factored else ENOUGH,
+            precision=self.tuning.share,
+            most_rounds=self.tuning.window,
+            enough=self.tuning.factored_gain if square.is_factored else self.tuning.face_gain,
             precondition=_without_sum(solve, solve(mask.astype(np.float64))) if self.has_sum else solve,
         )
         return direction
@@ -173,3 +192,73 @@ def _without_sum(solve: Callable[[Floats], Floats], ones: Floats) -> Callable[[F
 def _precision(state: State) -> Any:
     """float32 where the values of the kernel are between 0 and 1: the face needs no better equations."""
     return np.dtype(np.float32 if isinstance(state.problem.kernel, RBF) else np.float64)
+
+
+class SharedSquare:
+    """K, symmetric and C-contiguous, above the diagonal, and after `factor` its Cholesky factor below it.
+
+    Both are operators: Kv and (K + ridge)⁻¹v. A product costs n² reads of half the matrix, a solution as many, a factor n³/3
+    operations. Tiles depend on the size alone and each thread has tiles of its own: the same bits for any number of threads.
+    """
+
+    def __init__(self, K: Block, n_threads: int) -> None:
+        self.K, self.n_threads, self.is_factored = K, n_threads, False
+        self.diagonal = K.diagonal().astype(np.float64)
+        self.scale = np.maximum(self.diagonal, 1e-12 * float(self.diagonal.mean()) + np.finfo(float).tiny)
+        self.ridge = FACE_RIDGE[K.itemsize] * float(self.diagonal.mean())
+        self._middle = int(len(K) * (1.0 - 0.5**0.5))  # the rows above it have half of the triangle
+        self._sums = np.empty((2, len(K)))
+        self._solve = get_blas_funcs("trsv", (K,))
+
+    def times(self, v: Floats) -> Floats:
+        """Kv; overwritten by the next call."""
+        from maxmargin._loops.smo.symmetric import add_symmetric
+
+        self._sums[:] = 0.0
+        cuts = ((0, self._middle), (self._middle, len(self.K)))
+        parts = [
+            partial(add_symmetric, self.K, self.diagonal, v, *cut, out)
+            for cut, out in zip(cuts, self._sums, strict=True)
+        ]
+        together(parts, self.n_threads)
+        self._sums[0] += self._sums[1]
+        return np.asarray(self._sums[0])
+
+    def solve(self, v: Floats) -> Floats:
+        """(K + ridge)⁻¹v about, in the precision of K; v over the diagonal without a factor."""
+        if not self.is_factored:
+            return np.asarray(v / self.scale)
+        half = self._solve(self.K.T, v.astype(self.K.dtype), lower=0, trans=1)
+        return np.asarray(self._solve(self.K.T, half, lower=0, trans=0), dtype=np.float64)
+
+    def factor(self) -> Iterator[None]:
+        """Put the factor below the diagonal; stops to breathe. Without one where K is not positive enough."""
+        K, n = self.K, len(self.K)
+        potrf, trtri = get_lapack_funcs(("potrf", "trtri"), (K,))
+        K.reshape(-1)[:: n + 1] += K.dtype.type(self.ridge)
+        for begin in range(0, n, TILE_ROWS):
+            end = min(begin + TILE_ROWS, n)
+            left = K[begin:end, :begin]
+            corner, is_bad = potrf(K[begin:end, begin:end] - left @ left.T, lower=1, clean=1)
+            if is_bad:
+                return
+            self._share(end, partial(_finish, K, begin, end, trtri(corner, lower=1)[0]))
+            below = np.tril_indices(end - begin)
+            K[begin:end, begin:end][below] = corner[below]
+            yield
+        self.is_factored = True
+
+    def _share(self, first: int, work: Callable[[slice], None]) -> None:
+        """Do the work of all tiles of rows from the first row on."""
+        tiles = [slice(at, min(at + TILE_ROWS, len(self.K))) for at in range(first, len(self.K), TILE_ROWS)]
+
+        def part(thread: int) -> None:
+            for tile in tiles[thread :: self.n_threads]:
+                work(tile)
+
+        together([partial(part, k) for k in range(min(self.n_threads, len(tiles)))], self.n_threads)
+
+
+def _finish(K: Block, begin: int, end: int, inverse: Block, rows: slice) -> None:
+    """Rows of L in the columns begin … end, whose corner has this inverse."""
+    K[rows, begin:end] = (K[rows, begin:end] - K[rows, :begin] @ K[begin:end, :begin].T) @ inverse.T

@@ -1,23 +1,22 @@
 """Sequential minimal optimisation in working sets, for kernels.
 
-    min_β  ½ βᵀKβ − tᵀβ    s.t.  lo ≤ β ≤ hi,   and Σβ = 0 where the bias is free
+    min_β  ½ βᵀKβ − tᵀβ    s.t.  lo ≤ β ≤ hi,   and Σβ = τ where the bias is free
 
 The working sets of Joachims (1999), each solved by the pairs of Fan, Chen & Lin (JMLR 2005). A round takes the samples that
 violate most, computes only the kernel block between them, solves that, and then adds the rows of those that moved to the
-gradient: each row is made in tiles and thrown away, unless it is dear and its sample free, so likely to move again. Samples that
-sit clearly on a bound are left out of the gradient (shrunk); the certificate, which looks at all samples in float64,
-brings back those that were left out wrongly and corrects what the gradient has drifted. Where no more than 4096 samples
-are active, all of them may be the working set. Where rounds are slow, working sets grow; where they cannot, all free samples move
-together now and then (`kernel_face`). Blocks are in float32, and for small gaps in float64 from 3e-3 on.
+gradient: each row is made in tiles and thrown away, unless it is expensive and its sample free, so likely to move again. Samples
+that sit clearly on a bound are left out of the gradient (shrunk); the certificate, which looks at all samples in float64, brings
+back those that were left out wrongly and corrects what the gradient has drifted. Where no more than 4096 samples are active, all
+of them may be the working set. Where rounds are slow, working sets grow; where they cannot, all free samples move together now
+and then (`face`). Blocks are in float32, and for small gaps in float64 from 3e-3 on.
 
-Few features make a single RBF row cheap. Then all samples are the working set from the start, and the compiled loop makes a row
-when it first needs it: no round is spent on choosing. More than 4096 samples are given 32 MiB for that; if their rows need more,
-working sets go on from where it came.
+Few features make a single RBF row cheap. Then up to 4096 samples are the working set from the start, and the compiled loop makes
+a row when it first needs it: no round is spent on choosing. If the rows need more memory than there is, working sets go on from
+where it came.
 """
 
 from dataclasses import dataclass
-from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,45 +27,23 @@ from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
+from maxmargin.kernels import RBF, Sigmoid
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.refine import refine
-from maxmargin.solvers.smo.kernel_columns import ROUGH, ROUGHEST, KernelColumns, precision_for
-from maxmargin.solvers.smo.pace import goes_along, look_back
-from maxmargin.solvers.smo.row_cache import RowCache
-from maxmargin.solvers.smo.small_problems import is_suitable, solve_at_once
-from maxmargin.solvers.smo.state import Active, State, climbs, estimate, shrink, working_size
-from maxmargin.solvers.smo.working_kernel import WorkingKernel, padded
-from maxmargin.solvers.smo.working_set import FEW, SIZE, bytes_for_rows, choose
+from maxmargin.solvers.smo.face import goes_along, look_back
+from maxmargin.solvers.smo.state import (
+    Active,
+    LoopColumns,
+    SMOTuning,
+    State,
+    WorkingKernel,
+    estimate,
+    padded,
+    shrink,
+)
 from maxmargin.solvers.stall import FINEST, WINDOW, rounds_to_come
-from maxmargin.threads import halves, together
 from maxmargin.typing import Floats, Indices
-
-SHARE, FINE_SHARE, WHOLE_SHARE = 0.1, 0.03, 1e-3
-"""A working set is solved until its violation is this share of what it was; a small one further, as its steps cost less than
-a round does, and one of all samples whose rows are made when needed furthest, as nobody else is waiting."""
-
-SHRINK_EVERY = 5
-"""Rounds between two looks for samples to leave out."""
-
-SHRINK_BELOW = 0.3
-"""Relative gap below which samples are left out: before, too little is known of them."""
-
-WHOLE_WINDOW = 25
-"""Rounds in which the dual value must rise where each round works on all samples, up to thousands of times."""
-
-CLAIM = 0.9
-"""A gap is claimed when the own estimate is this share of it; after each claim that failed, half of that."""
-
-BYTES_PER_FEATURE = 2**20
-"""Of kept rows (64 features at least): the first touch of fresh memory can cost more than computing short rows again."""
-
-COARSE_ROUNDS = 40
-"""Rounds in float32 in which the gap must fall by a tenth, or the dual value rise by much of it; else float64 goes on."""
-
-REFINED, FINE, FINE_ROUNDS, IDLE_ROUNDS = 256, 1e-7, 20, 3
-"""Up to so many samples the last digits cost nothing worth mentioning. They are looked for from this gap on, where it is certain
-which samples are free; or after so many rounds; or after so many without progress."""
 
 
 @dataclass(frozen=True)
@@ -76,15 +53,15 @@ class SMO(Solver):
     *Use it when* the kernel is not linear. *Needs* L2, hinge or squared hinge, finite costs; any kernel, an indefinite one for a
     stationary point. *Costs* about n × (support vectors) kernel values, by matrix products or sums over entries, on all cores;
     memory: one to two and a half copies of the data in float32, a block of at most 4096² values or rows of 128 MiB (a quarter of
-    the budget at most) or, now and then, one of all free samples (half of the budget at most), and where rows are dear 1 MiB of
-    kept ones for each feature (64 at least, half of the budget at most). *Equivalent to* InteriorPoint at its optimum.
+    the budget at most), and where rows are expensive kept ones (half of the budget at most). *Equivalent to* InteriorPoint at
+    its optimum.
 
     Parameters
     ----------
     n_threads : int
         Threads for kernel values; the answer does not depend on it.
     shrinking : bool
-        Whether samples that sit clearly on a bound are left out until the certificate is asked.
+        Whether samples that sit clearly on a bound are left out until a gap is certified.
 
     Examples
     --------
@@ -99,6 +76,7 @@ class SMO(Solver):
     n_threads: int = 1
     shrinking: bool = True
     takes_targets: ClassVar[bool] = True
+    tuning: ClassVar[SMOTuning] = SMOTuning()
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
@@ -112,7 +90,7 @@ class SMO(Solver):
 
     def window(self, problem: Problem) -> int:
         """Few rounds where each of them works on the whole problem."""
-        return WHOLE_WINDOW if problem.n <= FEW else WINDOW
+        return self.tuning.window if problem.n <= self.tuning.few else WINDOW
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> State:
         """β = 0, or the warm start's."""
@@ -130,43 +108,40 @@ class SMO(Solver):
         everybody = Active(
             np.arange(problem.n), problem.y, problem.t, problem.cost, lo, hi, delta, beta, np.empty(problem.n)
         )
-        state = State(problem, workspace.max_bytes, everybody, everybody, 0.0)
-        self._restart(state, beta, scores, on)
+        state = State(problem, workspace.max_bytes, everybody, everybody, 0.0, self.tuning)
+        self._restart(state, beta, scores)
         return state
 
     def step(self, state: State, tol: float, clock: Clock) -> Progress:
         """One round: a working set, its block, its solution, the gradient, the gap of the active samples."""
+        tuning = self.tuning
         with deferred_interrupt():
-            rounds = self._at_once(state, tol, clock)
-            if not rounds:
-                if state.columns is None:
-                    self._prepare(state, tol)
-                if goes_along(state):
-                    return _without_claim(state, tol)
-                self._round(state, tol)
-                rounds = 1
-                estimate(state)
-            state.rounds += rounds
-            if state.gap < 0.9 * state.least_gap or climbs(state):
-                state.least_gap, state.last_progress = min(state.gap, state.least_gap), state.rounds
-                state.last_dual = state.dual
-            look_back(state, self.n_threads)
-            is_idle = state.rounds - state.last_progress > COARSE_ROUNDS
-            if not state.is_exact and (is_idle or (tol < ROUGH and state.gap <= ROUGHEST)):
+            if state.matrix is None:
+                self._prepare(state, tol)
+            if state.face is not None and goes_along(state):
+                return _without_claim(state, tol)
+            self._round(state, tol)
+            estimate(state)
+            state.rounds += 1
+            state.note_progress()
+            if state.rounds % tuning.slow_rounds == 0:
+                look_back(state, self.n_threads)
+            is_idle = state.rounds - state.last_progress > tuning.window
+            if not state.is_exact and (is_idle or (tol < tuning.rough and state.gap <= tuning.roughest)):
                 self._be_exact(state, tol)
                 return _without_claim(state, tol)
-            if state.gap <= self._goal(state, tol) * CLAIM * 0.5 ** min(state.claims, 3):
-                return Progress(0.0, rounds)  # asks for the check
-            if self.shrinking and state.rounds - state.last_shrink >= SHRINK_EVERY and state.gap < SHRINK_BELOW:
+            if state.gap <= self._goal(state, tol) * tuning.claim * 0.5 ** min(state.claims, 3):
+                return Progress(0.0)  # asks for the check
+            if self.shrinking and state.rounds - state.last_shrink >= tuning.pause:
                 shrink(state)
-            return _without_claim(state, tol, rounds)
+            return _without_claim(state, tol)
 
     def finish(self, state: State, tol: float) -> Candidate:
         """The present β with its bias; the last digits where the problem is small."""
         problem, beta = state.problem, state.everybody.beta.copy()
         beta[state.active.samples] = state.active.beta
         beta = make_feasible(problem, beta)
-        if problem.n <= REFINED and problem.kernel.psd is not False:
+        if self._is_refined(problem):
             state.judged = refine(problem, to_candidate(problem, beta))
         elif problem.is_linear:
             state.judged = to_candidate(problem, beta)
@@ -183,108 +158,112 @@ class SMO(Solver):
         if state.problem.is_linear:
             scores = state.problem.decision(state.problem.combine(state.judged.beta))
         if state.claims > 1 and not state.is_exact:
-            state.is_exact, state.columns = True, None
-        self._begin_again(state, state.judged.beta, scores)
-
-    def _goal(self, state: State, tol: float) -> float:
-        """The gap to claim: a small problem is to know its free samples before its last digits are computed."""
-        if state.problem.n > REFINED or state.problem.kernel.psd is False or state.rounds >= FINE_ROUNDS:
-            return tol
-        return min(tol, FINE) if state.rounds - state.last_progress < IDLE_ROUNDS else tol
-
-    def _at_once(self, state: State, tol: float, clock: Clock) -> int:
-        """The first rounds of a small problem, at once; 0 where there are none."""
-        if state.rounds or state.active.beta.any() or not is_suitable(state.problem, tol):
-            return 0
-        return solve_at_once(state, CLAIM * tol, WHOLE_SHARE, clock.rounds_left)
-
-    def _begin_again(self, state: State, beta: Floats, scores: Floats) -> None:
-        """Look at all samples, and leave out who sits clearly on a bound."""
-        self._restart(state, beta, scores, state.problem.present)
-        if self.shrinking and len(state.active.samples) > working_size(state):
+            state.is_exact, state.matrix = True, None
+        self._restart(state, state.judged.beta, scores)
+        if self.shrinking and len(state.active.samples) > state.working_size():
             estimate(state)
             shrink(state)
 
-    def _restart(self, state: State, beta: Floats, scores: Floats, samples: Indices) -> None:
-        """Begin again at β, whose scores are known, with these samples."""
-        all_of = state.everybody
+    def _is_refined(self, problem: Problem) -> bool:
+        """Whether the last digits cost nothing worth mentioning."""
+        return problem.n <= self.tuning.few and problem.kernel.psd is not False
+
+    def _goal(self, state: State, tol: float) -> float:
+        """The gap to claim: a small problem is to know its free samples before its last digits are computed."""
+        tuning = self.tuning
+        if not self._is_refined(state.problem) or state.rounds >= tuning.window:
+            return tol
+        return min(tol, tuning.fine) if state.rounds - state.last_progress < tuning.pause else tol
+
+    def _restart(self, state: State, beta: Floats, scores: Floats) -> None:
+        """Begin again at β, whose scores are known, with all samples."""
+        all_of, samples = state.everybody, state.problem.present
         constant = state.problem.bias.scale**2 * float(beta.sum())
         all_of.beta = beta.copy()
         all_of.g = scores + constant + all_of.delta * beta - all_of.t
         state.dual = 0.5 * float(beta @ (all_of.t - all_of.g))
-        if state.source is None or len(samples) != len(state.active.samples):
-            state.working, state.has_whole = np.empty(0, dtype=np.intp), False
-            state.columns = state.columns if state.source is None else None
+        is_same = len(samples) == len(state.active.samples)
+        if state.matrix is not None and not (state.source is not None and is_same):
+            state.forget_working_set()
+            if state.source is not None:
+                state.matrix = None
+            else:
+                state.matrix.reset(state.problem.row(samples))
         # else the same samples are still the working set, and its rows stay
         state.active, state.last_shrink = all_of.restrict(samples), state.rounds
-        if state.columns is not None and state.cache is not None:
-            state.columns.begin(samples)
-            state.cache.clear(len(samples))
 
     def _prepare(self, state: State, tol: float) -> None:
         """Choose the precision, and plan the memory: a quarter for the block, half for rows, as tiles and vectors need some."""
-        samples = state.active.samples
-        is_small = len(samples) <= FEW
-        dtype = np.float64 if state.is_exact else precision_for(state.problem, tol, len(samples))
+        problem, samples, tuning = state.problem, state.active.samples, self.tuning
+        width = problem.X.shape[1]
+        dtype: Any = np.float64 if state.is_exact else self._precision(problem, tol, len(samples))
         state.is_exact = dtype == np.float64
-        state.columns = KernelColumns(state.problem, dtype, self.n_threads)
-        state.columns.begin(samples)
-        worth = min(state.max_bytes // 2, BYTES_PER_FEATURE * max(64, state.problem.X.shape[1]))
-        has_rows = bytes_for_rows(len(samples), state.max_bytes // 4) > 0
-        state.source = state.columns.compiled(padded(len(samples))) if has_rows else None
-        state.cache = RowCache(len(samples), dtype, 0 if is_small or state.columns.are_rows_cheap else worth)
-        state.working, state.has_whole = np.empty(0, dtype=np.intp), False
+        matrix = problem.kernel_matrix(dtype, 0, self.n_threads)
+        matrix.reset(problem.row(samples))
+        may_make_rows = state.bytes_for_rows() > 0 and width <= tuning.narrow
+        state.source = LoopColumns.of(matrix, padded(len(samples))) if may_make_rows else None
+        if len(samples) > tuning.few and state.source is None and not matrix.are_rows_cheap:
+            matrix.max_bytes = state.max_bytes // 2
+        state.matrix = matrix
+        state.forget_working_set()
+
+    def _precision(self, problem: Problem, tol: float, count: int) -> Any:
+        """float32 or float64 for a gap and so many samples.
+
+        float32 where kernel values are bounded and the samples not few; where they are many also on the way to a gap that
+        leaves no room for its rounding.
+        """
+        few = self.tuning.few if tol >= self.tuning.rough else self.tuning.whole
+        return np.float32 if isinstance(problem.kernel, RBF | Sigmoid) and count > few else np.float64
 
     def _round(self, state: State, tol: float) -> None:
         """Choose a working set, solve it, and carry its moves into the gradient."""
-        active = state.active
-        count = len(active.samples)
-        size = working_size(state)
-        is_whole = size == count
+        active, tuning = state.active, self.tuning
+        size = state.working_size()
+        is_whole = size == len(active.samples)
         if not (is_whole and state.has_whole):
-            last = state.working
+            last, stay = state.working, 0
             if is_whole:
-                state.working, stay = np.arange(count), 0
+                state.working = np.arange(size)
             else:
                 state.working, stay = choose(active.g, active.beta, active.lo, active.hi, last, size)
             state.kernel, state.has_whole = self._working_kernel(state, last, stay), is_whole
+        assert state.kernel is not None
         at = state.working
         before, g_before = active.beta[at], active.g[at]
-        share = FINE_SHARE if 2 * size <= SIZE else SHARE
+        share = tuning.share
         if state.source is not None:  # as far as the gap asks for, which shrinks about as the violation does
-            share = max(WHOLE_SHARE, 0.5 * tol / max(state.gap, tol))
+            share = max(tuning.whole_share, 0.5 * tol / max(state.gap, tol))
         active.beta[at] = state.kernel.solve(
-            before, active.lo[at], active.hi[at], g_before, state.problem.bias.is_free, share
+            before, active.lo[at], active.hi[at], g_before, state.problem.bias.is_free, share, tuning
         )
         moves = active.beta[at] - before
         self._carry(state, moves, is_whole)
         state.dual -= 0.5 * float(moves @ (g_before + active.g[at]))
         if state.kernel.is_full:
-            state.source, state.has_whole, state.working = None, False, np.empty(0, dtype=np.intp)
+            state.source = None
+            state.forget_working_set()
 
     def _working_kernel(self, state: State, last: Indices, stay: int) -> WorkingKernel:
         """K of the working set; what the last one had in common with it is copied."""
         from maxmargin._loops.smo.kernel_squares import mirror, take_square
 
-        assert state.columns is not None
-        active, at, K = state.active, state.working, state.kernel.K
+        assert state.matrix is not None
+        active, at = state.active, state.working
         size, constant = len(at), state.problem.bias.scale**2
         if state.source is not None:
-            room = bytes_for_rows(size, state.max_bytes // 4)
-            return WorkingKernel.by_rows(state.source, active.delta, constant, room)
-        shape = (padded(size),) * 2
-        fits = state.spare.shape == shape and state.spare.dtype == state.columns.dtype
-        out, state.spare = state.spare if fits else np.empty(shape, dtype=state.columns.dtype), K
+            return WorkingKernel.by_rows(state.source, active.delta, constant, state.bytes_for_rows())
+        out = np.empty((padded(size), padded(size)), dtype=state.matrix.dtype)
         out[size:], out[:, size:] = 0.0, 0.0
         if stay:
+            assert state.kernel is not None
             position = np.zeros(len(active.samples), dtype=np.intp)
             position[last] = np.arange(len(last))
-            old = position[at[:stay]]
-            together([partial(take_square, K, old, *half, out) for half in halves(stay)], self.n_threads)
-        state.columns.block(at[stay:], at, out[stay:size, :size])
+            take_square(state.kernel.K, position[at[:stay]], out)
+        state.matrix.block(at[stay:], at, out[stay:size, :size])
         if constant:
             out[stay:size, :size] += out.dtype.type(constant)
-        together([partial(mirror, out, stay, size, *half) for half in halves(stay)], self.n_threads)
+        mirror(out, stay, size)
         new = np.arange(stay, size)
         out[new, new] += active.delta[at[stay:]].astype(out.dtype)
         return WorkingKernel.whole(out)
@@ -293,29 +272,21 @@ class SMO(Solver):
         """g += K · moves: from the block, from kept rows, or from rows computed now."""
         from maxmargin._loops.smo.pair_steps import add_rows
 
-        assert state.columns is not None
-        assert state.cache is not None
-        active, cache = state.active, state.cache
-        moved = np.flatnonzero(moves)
+        assert state.matrix is not None
+        assert state.kernel is not None
+        active, moved = state.active, np.flatnonzero(moves)
         if is_whole:
             add_rows(state.kernel.K, state.kernel.slot[moved], moves[moved], active.g, 0, len(active.g))
             return
-        who, moves = state.working[moved], moves[moved]
-        slots = cache.find(who)
-        found = slots >= 0
-        kept = (cache.rows, slots[found], moves[found], active.g)
-        together([partial(add_rows, *kept, *half) for half in halves(len(active.g), 2048)], self.n_threads)
-        missing = who[~found]
-        is_free = (active.beta[missing] > active.lo[missing]) & (active.beta[missing] < active.hi[missing])
-        places = np.full(len(missing), -1)
-        places[is_free] = cache.reserve(missing[is_free])
-        state.columns.add(missing, moves[~found], active.g, cache.rows, places)
-        active.g[who] += active.delta[who] * moves
+        at, moves = state.working[moved], moves[moved]
+        is_free = (active.beta[at] > active.lo[at]) & (active.beta[at] < active.hi[at])
+        state.matrix.add(at, moves, active.g, is_free)
+        active.g[at] += active.delta[at] * moves
         active.g += state.problem.bias.scale**2 * float(moves.sum())
 
     def _be_exact(self, state: State, tol: float) -> None:
         """Go on in float64, from the exact gradient of the active samples."""
-        state.is_exact, state.columns, state.missing = True, None, []
+        state.is_exact, state.matrix, state.missing = True, None, []
         problem, active, beta = state.problem, state.active, self.finish(state, tol).beta
         used = np.flatnonzero(beta)
         scores = problem.gram_times(used, beta[used], self.n_threads, active.samples)
@@ -323,9 +294,33 @@ class SMO(Solver):
         active.g = scores + problem.bias.scale**2 * float(beta.sum()) + active.delta * active.beta - active.t
 
 
-def _without_claim(state: State, tol: float, rounds: int = 1) -> Progress:
+def _without_claim(state: State, tol: float) -> Progress:
     """What a round reports; the dual value, and when it would end, only where sums are in float64."""
     if not state.is_exact:
-        return Progress.without_claim(state.gap, tol, rounds)
+        return Progress.without_claim(state.gap, tol, 1)
     to_come = rounds_to_come(state.missing, max(tol, FINEST), len(state.missing) // 2)
-    return Progress.without_claim(state.gap, tol, rounds, state.dual, to_come)
+    return Progress.without_claim(state.gap, tol, 1, state.dual, to_come)
+
+
+def choose(g: Floats, beta: Floats, lo: Floats, hi: Floats, last: Indices, size: int) -> tuple[Indices, int]:
+    """The next working set, and how many at its head stay from the last one, `last`.
+
+    Up to half of it stays: free samples first, then those that came last. The rest are the samples that most want to rise,
+    and as many that most want to fall. O(n).
+    """
+    is_free = (beta[last] > lo[last]) & (beta[last] < hi[last])
+    stay = np.concatenate((last[is_free], last[~is_free][::-1]))[: size // 2]
+    rise, fall = np.where(beta < hi, -g, -np.inf), np.where(beta > lo, g, -np.inf)
+    rise[stay] = fall[stay] = -np.inf
+    up = largest(rise, (size - len(stay)) // 2)
+    fall[up] = -np.inf
+    down = largest(fall, size - len(stay) - len(up))
+    return np.concatenate((stay, up, down)), len(stay)
+
+
+def largest(values: Floats, most: int) -> Indices:
+    """The positions of the `most` largest of the values that are not −∞, or of all of these; of equal ones the first."""
+    least = np.partition(values, -most)[-most] if 0 < most < len(values) else -np.inf
+    above = np.flatnonzero(values > least)
+    equal = np.flatnonzero(values == least) if least > -np.inf else above[:0]
+    return np.concatenate((above, equal))[:most]

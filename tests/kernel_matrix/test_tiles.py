@@ -9,9 +9,11 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from maxmargin._loops.jit import loop
 from maxmargin._loops.rbf.gathered_sums import WIDE, add_gathered, plain
-from maxmargin.kernel_matrix.centre import Centre, centre_of
-from maxmargin.kernel_matrix.packed import PackedRows
-from maxmargin.kernels import RBF, Expansion
+from maxmargin.kernel_matrix.expansion import Expansion
+from maxmargin.kernel_matrix.matrix import KernelMatrix
+from maxmargin.kernel_matrix.tiles import Centre, PackedRows, centre_of
+from maxmargin.kernels import RBF
+from maxmargin.solvers.smo.state import LoopColumns
 from tests.kernels import draws
 
 PRECISION = {np.float32: 2e-6, np.float64: 1e-13}
@@ -35,15 +37,15 @@ def tables(draw):
 
 
 def packed(X, dtype=np.float64, gamma=0.1):
-    centre = centre_of(X, gamma)
-    return PackedRows.of(X, Centre(centre.shift, is_packed=True), gamma, np.dtype(dtype))
+    kernel = RBF(gamma)
+    return PackedRows.of(X, kernel, Centre(centre_of(kernel, X).shift, is_packed=True), np.dtype(dtype))
 
 
 @draws.given(tables(), st.sampled_from(list(PRECISION)), st.sampled_from(draws.DENSE), st.sampled_from([0.01, 0.3]))
 def test_values_are_those_of_whole_rows(X, dtype, form, gamma):
     rows, half = packed(draws.in_form(X, form), dtype, gamma), slice(0, len(X) // 2 + 1)
     out = np.empty((len(X), len(X[half])), dtype=dtype)
-    rows.fill(rows.part(half), out)
+    rows.fill(rows[half], out)
     tolerance = PRECISION[dtype] * (1 + rows.squares.max())
     np.testing.assert_allclose(out, rbf_kernel(X, X[half], gamma=gamma), atol=tolerance)
 
@@ -52,11 +54,12 @@ def test_values_are_those_of_whole_rows(X, dtype, form, gamma):
 def test_sums_both_ways_are_those_of_the_values(X):
     rng = np.random.default_rng(len(X))
     rows = packed(X)
-    left, right = rows.part(rng.integers(0, len(X), 2 * len(X))).together(), rows.part(rng.permutation(len(X)))
+    left, right = rows[rng.integers(0, len(X), 2 * len(X))].together(), rows[rng.permutation(len(X))]
     K = np.empty((len(left.at), len(right.at)))
     left.fill(right, K)
     weights, their_weights = rng.standard_normal(len(K)), rng.standard_normal(K.shape[1])
-    over_columns, over_rows = left.sums_both_ways(right, weights, their_weights)
+    over_columns, over_rows = np.zeros(len(K)), np.zeros(K.shape[1])
+    left.add_sums(right, weights, over_rows, their_weights[np.newaxis], over_columns[np.newaxis])
     np.testing.assert_allclose(over_columns, K @ their_weights, atol=1e-12)
     np.testing.assert_allclose(over_rows, weights @ K, atol=1e-12)
 
@@ -67,7 +70,7 @@ def test_sums_at_the_own_rows_are_those_at_any_rows(is_one_hot):
     X = (rng.random((2600, 30)) < 0.1).astype(float) if is_one_hot else rng.standard_normal((2600, 30))
     expansion = Expansion(RBF(gamma=0.1), X, rng.standard_normal((1, len(X))))
     own, any_rows = expansion.at_own_rows(n_threads=2), expansion.bounded(X)
-    assert expansion.shared.is_packed == is_one_hot
+    assert expansion.centre.is_packed == is_one_hot
     assert (np.abs(own.sums - any_rows.sums) <= own.error + any_rows.error).all()
     assert np.array_equal(own.sums, expansion.at_own_rows(n_threads=1).sums)
 
@@ -77,22 +80,15 @@ def test_sums_over_rows_and_columns_are_those_of_the_values(X, dtype):
     rng = np.random.default_rng(len(X))
     rows = packed(X, dtype)
     some, columns = rng.integers(0, len(X), 2 * len(X)), rng.permutation(len(X))
-    left, right = rows.part(some).together(), rows.part(columns)
+    left, right = rows[some].together(), rows[columns]
     K = np.empty((len(some), len(columns)), dtype=dtype)
     left.fill(right, K)
     weights = rng.standard_normal((2, len(columns))).astype(dtype)
     sums = np.ones((2, len(some)))
-    left.sums(right, weights, sums)
+    left.add_sums(right, column_weights=weights, row_out=sums)
     np.testing.assert_allclose(sums - 1, weights @ K.T, atol=len(X) * PRECISION[dtype])
-    slots = np.where(rng.random(len(some)) < 0.5, np.arange(len(some)), -1)
-    store, added = np.full((len(some), len(columns) + 3), 7.0, dtype=dtype), np.ones(len(columns))
-    left.add(right, rng.standard_normal(len(some)).astype(dtype), added, store, slots, 2)
-    np.testing.assert_array_equal(store[slots >= 0, 2:-1], K[slots >= 0])
-    assert np.all(store[slots < 0] == 7.0)
-    assert np.all(store[:, :2] == 7.0)
-    assert np.all(store[:, -1] == 7.0)
     repeated = np.ones(len(columns))
-    left.add(right, np.ones(len(some), dtype=dtype), repeated, store, np.full(len(some), -1), 0)
+    left.add_sums(right, np.ones(len(some), dtype=dtype), repeated)
     np.testing.assert_allclose(repeated - 1, K.sum(axis=0, dtype=np.float64), rtol=10 * PRECISION[dtype])
 
 
@@ -100,11 +96,11 @@ def test_sums_over_rows_and_columns_are_those_of_the_values(X, dtype):
 def test_single_rows_by_loops_have_the_same_values(X):
     from maxmargin._loops.smo.pair_steps import fill_row
 
-    rows = packed(X)
-    T, squares = rows.compiled(len(X) + 5)
+    columns = LoopColumns.of(KernelMatrix(RBF(0.1), X), len(X) + 5)
     out = np.empty(len(X) + 5)
-    fill_row(T, squares, 0, 0.0, 0.0, out)
-    np.testing.assert_allclose(out[: len(X)], rbf_kernel(X[:1], X, gamma=0.1)[0], atol=1e-12 * (1 + rows.squares.max()))
+    fill_row(columns.T, columns.squares, 0, 0.0, 0.0, out)
+    largest = columns.squares.max()
+    np.testing.assert_allclose(out[: len(X)], rbf_kernel(X[:1], X, gamma=0.1)[0], atol=1e-12 * (1 + largest))
 
 
 def test_a_layout_that_is_not_contiguous_is_filled_too():
@@ -115,7 +111,7 @@ def test_a_layout_that_is_not_contiguous_is_filled_too():
 
 
 def test_no_rows_have_no_entries():
-    rows = PackedRows.of(np.empty((0, 3)), Centre(np.zeros(3), is_packed=True), 1.0, np.dtype(np.float64))
+    rows = PackedRows.of(np.empty((0, 3)), RBF(1.0), Centre(np.zeros(3), is_packed=True), np.dtype(np.float64))
     assert rows.table.shape == (0, 3, WIDE)
     assert len(rows.together().entries.value) == 0
 
@@ -125,7 +121,7 @@ def test_the_shift_is_the_value_that_most_rows_have_and_else_the_mean():
     X = rng.standard_normal((200, 3))
     X[:, 1] = np.where(rng.random(200) < 0.6, 5.0, X[:, 1])  # in the middle
     X[:, 2] = np.where(rng.random(200) < 0.4, 0.0, np.abs(X[:, 2]))  # at the lower end
-    shift, is_packed = centre_of(X, 0.1)
+    shift, is_packed = centre_of(RBF(0.1), X)
     assert is_packed
     assert list(shift[1:]) == [5.0, 0.0]
     assert shift[0] == pytest.approx(X[:, 0].mean())
@@ -133,29 +129,29 @@ def test_the_shift_is_the_value_that_most_rows_have_and_else_the_mean():
 
 def test_dense_rows_of_many_features_are_left_to_matrix_products():
     X = np.random.default_rng(0).standard_normal((100, 60))
-    assert not centre_of(X, 0.1).is_packed
+    assert not centre_of(RBF(0.1), X).is_packed
     X[:, ::2] = 0.0
-    assert centre_of(X, 0.1).is_packed
+    assert centre_of(RBF(0.1), X).is_packed
 
 
 def test_wide_exponents_and_no_numbers_are_left_to_matrix_products():
-    assert not centre_of(np.random.default_rng(0).standard_normal((64, 3)), 1e9).is_packed
-    assert not centre_of(np.full((3, 2), np.nan), 1.0).is_packed
-    assert not centre_of(np.array([[1e200, 0.0], [0.0, 1.0], [-1e200, 0.0]]), 1.0).is_packed
+    assert not centre_of(RBF(1e9), np.random.default_rng(0).standard_normal((64, 3))).is_packed
+    assert not centre_of(RBF(1.0), np.full((3, 2), np.nan)).is_packed
+    assert not centre_of(RBF(1.0), np.array([[1e200, 0.0], [0.0, 1.0], [-1e200, 0.0]])).is_packed
 
 
 @draws.given(tables())
 def test_no_feature_is_more_than_twice_as_far_from_the_shift_as_from_the_mean(X):
     X = X[:64]
-    near, far = (np.abs(X - place).max(axis=0) for place in (X.mean(axis=0), centre_of(X, 0.1).shift))
+    near, far = (np.abs(X - place).max(axis=0) for place in (X.mean(axis=0), centre_of(RBF(0.1), X).shift))
     assert np.all(far <= 2 * near + 1e-9)
 
 
 def test_without_the_compiler_nothing_is_packed(monkeypatch):
     X = np.eye(5)
-    assert centre_of(X, 0.1).is_packed
+    assert centre_of(RBF(0.1), X).is_packed
     monkeypatch.setenv("MAXMARGIN_JIT", "0")
-    assert not centre_of(X, 0.1).is_packed
+    assert not centre_of(RBF(0.1), X).is_packed
 
 
 @pytest.mark.parametrize("dtype", list(PRECISION))
@@ -166,7 +162,7 @@ def test_expansions_of_packed_rows_are_those_of_the_block(dtype, n_sums, groups)
     X = (rng.random((1200, 30)) < 0.1) * rng.standard_normal((1200, 30))
     A, kernel = rng.standard_normal((n_sums, 300)), RBF(0.3)
     expansion = Expansion(kernel, X[:300], A, groups)
-    assert expansion.shared.is_packed
+    assert expansion.centre.is_packed
     K = rbf_kernel(X, X[:300], gamma=0.3)
     cuts = np.cumsum([0, *(groups or [300])])
     exact = np.stack([A[:, a:b] @ K[:, a:b].T for a, b in pairwise(cuts)])
