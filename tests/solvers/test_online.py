@@ -342,6 +342,6 @@ def test_a_kernel_beyond_the_whole_gram_matrix_gives_the_same(monkeypatch):
     X, y = rng.integers(-3, 4, size=(40, 3)).astype(float), np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
     problem = Problem(X @ X.T, y, np.full(40, 0.5), kernel=Precomputed(), bias=Bias.penalized())
     whole, _ = run(problem, Pegasos(), 6)
-    monkeypatch.setattr("maxmargin.solvers.stochastic.gram.WHOLE", 0)
+    monkeypatch.setattr("maxmargin.solvers.stochastic.samples.WHOLE_GRAM", 0)
     in_rows, _ = run(problem, Pegasos(), 6)
     np.testing.assert_array_equal(in_rows.iterates.v, whole.iterates.v)

@@ -1,4 +1,4 @@
-"""Stochastic subgradient steps over rows, compiled.
+"""Stochastic subgradient steps, compiled.
 
     min_w  (λ/2)‖w‖² + mean_j weight_j max(0, 1 − y_j⟨w, x̃_j⟩)
 
@@ -70,102 +70,17 @@ def growth_csr(indices, data, begin, end, g, v):
 
 
 @loop
-def steps_csr(
-    indptr, indices, data, signed, s, visits, batch, lam, offset, radius, averages, v, u, numbers, counts, flags
-):
-    """Step through the visits (row numbers of a CSR matrix), a batch at a time, and say how many were made.
+def steps(
+    X, indptr, indices, data, G, scores, signed, s, visits, begin, end, batch, lam, offset, radius, averages, v, u,
+    numbers, counts, flags,
+):  # fmt: skip
+    """Step through visits begin … end − 1, a batch at a time; where the next one would be is returned.
 
-    Without `averages` M and u stay as they are. `signed` holds y_j weight_j, `counts` the draws and the violations of each
-    sample; `flags` has room for a batch.
+    With a kernel v and u hold coefficients of the samples, `scores` ⟨v, φ̃⟩ of all visits, later ones included, and G their Gram
+    matrix. Else both are empty, and the rows are those of X, or of the CSR matrix (indptr, indices, data) where X has none.
+    Without `averages` M and u stay as they are. `signed` holds y_j weight_j, `counts` the draws and the violations of each sample; `flags` has room for a batch.
     """
-    last = v.shape[0] - 1
-    t, mass, loss, scale, square = numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE]
-    start = 0
-    while start < visits.shape[0] and scale >= FINE:
-        size = min(batch, visits.shape[0] - start)
-        threshold = threshold_of(lam, t + 1 + offset)
-        if averages and threshold > NEVER:
-            mass += scale / threshold
-        for i in range(size):
-            j = visits[start + i]
-            z = sign(signed[j]) * scale * (dot_csr(indices, data, v, indptr[j], indptr[j + 1]) + s * v[last])
-            flags[i] = z < threshold
-            counts[j, 0] += 1
-            if flags[i]:
-                counts[j, 1] += 1
-                loss += abs(signed[j]) * (1.0 - z / threshold)
-        for i in range(size):
-            if flags[i]:
-                j = visits[start + i]
-                g = signed[j] / (size * scale)
-                if radius < np.inf:
-                    square += growth_csr(indices, data, indptr[j], indptr[j + 1], g, v)
-                    square += g * s * (2.0 * v[last] + g * s)
-                add_csr(indices, data, indptr[j], indptr[j + 1], g, mass * g, v, u)
-                v[last] += g * s
-                u[last] += mass * g * s
-        t += 1
-        start += size
-        if radius < np.inf:
-            scale = shrink(lam, t + 1 + offset, radius, square, scale)
-    numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE] = t, mass, loss, scale, square
-    return start
-
-
-@loop
-def steps_dense(X, signed, s, visits, batch, lam, offset, radius, averages, v, u, numbers, counts, flags):
-    """The same for the rows of a dense matrix."""
-    last = v.shape[0] - 1
-    t, mass, loss, scale, square = numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE]
-    start = 0
-    while start < visits.shape[0] and scale >= FINE:
-        size = min(batch, visits.shape[0] - start)
-        threshold = threshold_of(lam, t + 1 + offset)
-        if averages and threshold > NEVER:
-            mass += scale / threshold
-        for i in range(size):
-            j = visits[start + i]
-            score = s * v[last]
-            for k in range(last):
-                score += v[k] * X[j, k]
-            z = sign(signed[j]) * scale * score
-            flags[i] = z < threshold
-            counts[j, 0] += 1
-            if flags[i]:
-                counts[j, 1] += 1
-                loss += abs(signed[j]) * (1.0 - z / threshold)
-        for i in range(size):
-            if flags[i]:
-                j = visits[start + i]
-                g = signed[j] / (size * scale)
-                later = mass * g
-                if radius < np.inf:
-                    for k in range(last):
-                        square += g * X[j, k] * (2.0 * v[k] + g * X[j, k])
-                    square += g * s * (2.0 * v[last] + g * s)
-                for k in range(last):
-                    v[k] += g * X[j, k]
-                if later != 0.0:
-                    for k in range(last):
-                        u[k] += later * X[j, k]
-                v[last] += g * s
-                u[last] += later * s
-        t += 1
-        start += size
-        if radius < np.inf:
-            scale = shrink(lam, t + 1 + offset, radius, square, scale)
-    numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE] = t, mass, loss, scale, square
-    return start
-
-
-@loop
-def steps_gram(
-    G, signed, visits, begin, end, scores, batch, lam, offset, radius, averages, v, u, numbers, counts, flags
-):
-    """The same with a kernel, for visits begin … end − 1; where the next one would be is returned.
-
-    v and u hold coefficients of the samples, `scores` ⟨v, φ̃⟩ of all visits, later ones included, and G their Gram matrix.
-    """
+    has_kernel, is_dense, projects, last = scores.shape[0] > 0, X.shape[0] > 0, radius < np.inf, v.shape[0] - 1
     t, mass, loss, scale, square = numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE]
     start = begin
     while start < end and scale >= FINE:
@@ -175,25 +90,53 @@ def steps_gram(
             mass += scale / threshold
         for i in range(size):
             j = visits[start + i]
-            z = sign(signed[j]) * scale * scores[start + i]
+            if has_kernel:
+                score = scores[start + i]
+            elif is_dense:
+                score = s * v[last]
+                for k in range(last):
+                    score += v[k] * X[j, k]
+            else:
+                score = dot_csr(indices, data, v, indptr[j], indptr[j + 1]) + s * v[last]
+            z = sign(signed[j]) * scale * score
             flags[i] = z < threshold
             counts[j, 0] += 1
             if flags[i]:
                 counts[j, 1] += 1
                 loss += abs(signed[j]) * (1.0 - z / threshold)
         for i in range(size):
-            if flags[i]:
-                at = start + i
-                j = visits[at]
-                g = signed[j] / (size * scale)
+            if not flags[i]:
+                continue
+            at = start + i
+            j = visits[at]
+            g = signed[j] / (size * scale)
+            if has_kernel:
                 square += g * (2.0 * scores[at] + g * G[at, at])
                 v[j] += g
                 u[j] += mass * g
                 for k in range(visits.shape[0]):
                     scores[k] += g * G[at, k]
+                continue
+            later = mass * g
+            if is_dense:
+                if projects:
+                    for k in range(last):
+                        square += g * X[j, k] * (2.0 * v[k] + g * X[j, k])
+                for k in range(last):
+                    v[k] += g * X[j, k]
+                if later != 0.0:
+                    for k in range(last):
+                        u[k] += later * X[j, k]
+            else:
+                if projects:
+                    square += growth_csr(indices, data, indptr[j], indptr[j + 1], g, v)
+                add_csr(indices, data, indptr[j], indptr[j + 1], g, later, v, u)
+            square += g * s * (2.0 * v[last] + g * s)
+            v[last] += g * s
+            u[last] += later * s
         t += 1
         start += size
-        if radius < np.inf:
+        if projects:
             scale = shrink(lam, t + 1 + offset, radius, square, scale)
     numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE] = t, mass, loss, scale, square
     return start

@@ -11,14 +11,11 @@ from typing import Any
 import numpy as np
 
 from maxmargin.solvers.linear.rows import Rows
-from maxmargin.solvers.stochastic.gram import Gram
+from maxmargin.solvers.stochastic.samples import Gram, row_arrays
 from maxmargin.typing import Floats, Indices
 
 T, MASS, LOSS, SCALE, SQUARE = range(5)
 """The numbers that a run carries along, by position."""
-
-FINE = 1e-3
-"""A scale below this costs the sums their digits."""
 
 AVERAGES = (False, True, "tail")
 
@@ -151,6 +148,8 @@ class Iterates:
 
     def fold(self) -> float:
         """Multiply a small scale into v; what v was multiplied by."""
+        from maxmargin._loops.stochastic.pegasos import FINE
+
         scale = float(self.numbers[SCALE])
         if scale >= FINE:
             return 1.0
@@ -231,20 +230,7 @@ class Counts:
 
 def step_rows(iterates: Iterates, counts: Counts, rows: Rows, signed: Floats, s: float, visits: Indices) -> None:
     """Step through the visits to some rows; `signed` holds y_j weight_j."""
-    from maxmargin._loops.stochastic.pegasos import steps_csr, steps_dense
-
-    steps, rule = (steps_csr if rows.is_sparse else steps_dense), iterates.rule
-    flags = np.empty(rule.batch, dtype=np.bool_)
-    done = 0
-    while done < len(visits):
-        done += steps(
-            *rows.arrays, signed, s, visits[done : done + iterates.until_mark * rule.batch],
-            rule.batch, rule.lam, rule.offset, rule.radius, iterates.averages,
-            iterates.v, iterates.u, iterates.numbers, counts.table, flags,
-        )  # fmt: skip
-        if iterates.pass_mark():
-            counts.pass_mark(iterates.t)
-        iterates.fold()
+    _step(iterates, counts, row_arrays(rows), signed, s, visits)
 
 
 def step_gram(iterates: Iterates, counts: Counts, gram: Gram, signed: Floats, scores: Floats, visits: Indices) -> None:
@@ -252,20 +238,27 @@ def step_gram(iterates: Iterates, counts: Counts, gram: Gram, signed: Floats, sc
 
     The Gram matrix of the visits decides who violates; only violators' rows of K are needed then.
     """
-    from maxmargin._loops.stochastic.pegasos import steps_gram
+    before = iterates.v.copy()
+    scale = _step(iterates, counts, gram.arrays(visits, scores), signed, 0.0, visits)
+    scores *= scale
+    scores += gram.scores(iterates.v - scale * before)
 
-    rule = iterates.rule
+
+def _step(iterates: Iterates, counts: Counts, arrays: Any, signed: Floats, s: float, visits: Indices) -> float:
+    """Step through the visits; what v was multiplied by on the way."""
+    from maxmargin._loops.stochastic.pegasos import steps
+
+    rule, scores, done, folded = iterates.rule, arrays[-1], 0, 1.0
     flags = np.empty(rule.batch, dtype=np.bool_)
-    G, before, local, done = gram.block(visits), iterates.v.copy(), scores[visits], 0
     while done < len(visits):
-        done = steps_gram(
-            G, signed, visits, done, min(done + iterates.until_mark * rule.batch, len(visits)), local,
+        done = steps(
+            *arrays, signed, s, visits, done, min(done + iterates.until_mark * rule.batch, len(visits)),
             rule.batch, rule.lam, rule.offset, rule.radius, iterates.averages,
             iterates.v, iterates.u, iterates.numbers, counts.table, flags,
         )  # fmt: skip
         if iterates.pass_mark():
             counts.pass_mark(iterates.t)
         scale = iterates.fold()
-        for scores_of_v in (before, local, scores):
-            scores_of_v *= scale
-    scores += gram.scores(iterates.v - before)
+        scores *= scale
+        folded *= scale
+    return folded

@@ -26,22 +26,16 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
-from maxmargin.solvers.stochastic.gram import Gram
 from maxmargin.solvers.stochastic.iterates import AVERAGES, LOSS, SCALE, Counts, Iterates, Rule, step_gram, step_rows
 from maxmargin.solvers.stochastic.sample_order import KINDS, Visits
+from maxmargin.solvers.stochastic.samples import CALL_VALUES, Gram, cut
 from maxmargin.typing import Floats, Indices
 
 METHODS = {"pegasos": -1, "sgd": 0}
 """The offset of τ from t: w_t = θ_t / (λτ)."""
 
-CALL_VALUES = 4_000_000
-"""Stored values that one compiled call visits: some 20 ms."""
-
-GRAM_VISITS = 256
-"""Visits whose Gram matrix is computed at a time; fewer where their rows of K would take more than 32 MB."""
-
-PATIENCE = 1.5
-"""From one certificate to the next the epochs grow by this factor, so that judging costs no more than learning."""
+CLAIM_GROWTH = 1.5
+"""Factor of the epochs from one certificate to the next: judging costs no more than learning then."""
 
 
 def refusal(name: str, problem: Problem) -> str | None:
@@ -169,7 +163,7 @@ class Pegasos(Solver):
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """Epochs up to the next certificate, as many as take a moment; at least one, unless the time ends."""
         if state.epochs >= state.next_claim:
-            state.next_claim = max(state.epochs + 1, int(PATIENCE * state.epochs))
+            state.next_claim = max(state.epochs + 1, int(CLAIM_GROWTH * state.epochs))
         n_values = max(state.rows.n_values if state.rows is not None else len(state.visits.samples) ** 2, 1)
         wanted = min(max(1, CALL_VALUES // n_values), state.next_claim - state.epochs if tol > 0 else np.inf)
         epochs = int(min(wanted, clock.rounds_left))
@@ -242,10 +236,7 @@ def _square(state: _State) -> float:
 
 def _calls(state: _State, epochs: int) -> Iterator[Indices]:
     """The visits of some epochs, cut into what one compiled call should do; no batch reaches into the next epoch."""
-    n, batch = len(state.visits.samples), state.iterates.rule.batch
-    most = min(GRAM_VISITS, CALL_VALUES // n) if state.rows is None else CALL_VALUES * n // max(state.rows.n_values, 1)
-    most = max(1, most // batch) * batch
-    together = epochs if n % batch == 0 else 1
+    batch = state.iterates.rule.batch
+    together = epochs if len(state.visits.samples) % batch == 0 else 1
     for _ in range(0, epochs, together):
-        order = np.concatenate([state.visits.epoch() for _ in range(together)])
-        yield from (order[i : i + most] for i in range(0, len(order), most))
+        yield from cut(np.concatenate([state.visits.epoch() for _ in range(together)]), state.rows, batch)

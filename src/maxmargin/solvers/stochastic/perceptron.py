@@ -7,8 +7,9 @@ number of mistakes at each sample: the updates are the same. At most (ρ/γ)² o
 margin min_j y_j⟨u, φ̃_j⟩ of a unit vector u. The averaged and the voted form are those of Freund & Schapire (1999).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -17,15 +18,9 @@ from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
-from maxmargin.solvers.stochastic.gram import Gram
 from maxmargin.solvers.stochastic.sample_order import Visits
+from maxmargin.solvers.stochastic.samples import Gram, cut, row_arrays
 from maxmargin.typing import Floats, Indices
-
-CALL_VALUES = 4_000_000
-"""Stored values that one compiled call visits: some 20 ms."""
-
-GRAM_VISITS = 256
-"""Visits whose Gram matrix is computed at a time; fewer where their rows of K would take more than 32 MB."""
 
 
 @dataclass
@@ -80,7 +75,7 @@ class Perceptron:
         """Visit all samples once (or until `is_over` says so), and count the mistakes."""
         count = 0
         with deferred_interrupt() as was_interrupted:
-            for visits in self.calls():
+            for visits in cut(self.visits.epoch(), self.rows):
                 count += self.visit(visits)
                 if was_interrupted() or is_over():
                     break
@@ -91,21 +86,19 @@ class Perceptron:
 
     def visit(self, visits: Indices) -> int:
         """Visit some samples in turn, and count the mistakes."""
+        before = self.w.copy()
         if self.rows is not None:
-            found = visit_rows(self.rows, self.problem.y, self.problem.bias.scale, visits, self.clock, self.w, self.u)
-            mistakes, times, count = *found, len(found[0])
+            arrays = row_arrays(self.rows)
         else:
-            from maxmargin._loops.stochastic import perceptron as loops
-
             assert self.gram is not None
-            mistakes, times = np.empty((2, len(visits)), dtype=np.int64)
-            G, before, local = self.gram.block(visits), self.w.copy(), self.scores[visits]
-            count = loops.visit_gram(G, self.problem.y, visits, local, self.clock, self.w, self.u, mistakes, times)
+            arrays = self.gram.arrays(visits, self.scores)
+        mistakes, times = _visit(arrays, self.problem.y, self.problem.bias.scale, visits, self.clock, self.w, self.u)
+        if self.gram is not None:
             self.scores += self.gram.scores(self.w - before)
         self.clock += len(visits)
-        self.mistakes.append(mistakes[:count].copy())
-        self.times.append(times[:count].copy())
-        return int(count)
+        self.mistakes.append(mistakes)
+        self.times.append(times)
+        return len(mistakes)
 
     def average(self) -> Floats:
         """The mean of w over all visits, each counted after its update."""
@@ -116,15 +109,6 @@ class Perceptron:
         times = np.concatenate([np.empty(0, dtype=np.int64), *self.times, np.array([self.clock + 1], dtype=np.int64)])
         return np.diff(times)
 
-    def calls(self) -> Iterator[Indices]:
-        """The visits of one epoch, cut into what one compiled call should do."""
-        order = self.visits.epoch()
-        most = min(GRAM_VISITS, CALL_VALUES // len(order))
-        if self.rows is not None:
-            most = CALL_VALUES * len(order) // max(self.rows.n_values, 1)
-        most = max(1, most)
-        return (order[i : i + most] for i in range(0, len(order), most))
-
 
 def visit_rows(
     rows: Rows, signed: Floats, scale: float, visits: Indices, clock: int, w: Floats, u: Floats
@@ -133,12 +117,17 @@ def visit_rows(
 
     `signed` is y times a sample's weight, which is the length of its update.
     """
-    from maxmargin._loops.stochastic import perceptron as loops
+    return _visit(row_arrays(rows), signed, scale, visits, clock, w, u)
 
-    mistakes, times = np.empty(len(visits), dtype=np.int64), np.empty(len(visits), dtype=np.int64)
-    loop = loops.visit_csr if rows.is_sparse else loops.visit_dense
-    count = loop(*rows.arrays, signed, scale, visits, clock, w, u, mistakes, times)
-    return mistakes[:count], times[:count]
+
+def _visit(
+    arrays: Any, signed: Floats, scale: float, visits: Indices, clock: int, w: Floats, u: Floats
+) -> tuple[Indices, Indices]:
+    from maxmargin._loops.stochastic.perceptron import visit
+
+    mistakes, times = np.empty((2, len(visits)), dtype=np.int64)
+    count = visit(*arrays, signed, scale, visits, clock, w, u, mistakes, times)
+    return mistakes[:count].copy(), times[:count].copy()
 
 
 def run_perceptron(run: Perceptron, clock: Clock, observe: Callable[[Perceptron], bool] = lambda run: False) -> bool:

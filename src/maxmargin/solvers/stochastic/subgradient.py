@@ -18,8 +18,8 @@ from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.stochastic.gram import Gram
 from maxmargin.solvers.stochastic.pegasos import refusal, shorten
+from maxmargin.solvers.stochastic.samples import Gram
 from maxmargin.typing import Floats
 
 STEPS = ("1/(λt)", "1/√t")
