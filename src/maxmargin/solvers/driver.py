@@ -31,7 +31,7 @@ LARGEST_OBJECTIVE = 1e300
 """Largest value that the objective may reach: float64 ends at 1.8e308, and sums over samples need room."""
 
 HARMLESS = 1e8
-"""Sum of the costs up to which a linear objective is not compared with the data: estimators refuse |x| > 1e140."""
+"""Sum of the costs up to which a linear objective is not compared with the data: estimators refuse |x| > 3e138."""
 
 
 FEW_SAMPLES = 2000
