@@ -78,7 +78,8 @@ def steps(
 
     With a kernel v and u hold coefficients of the samples, `scores` ⟨v, φ̃⟩ of all visits, later ones included, and G their Gram
     matrix. Else both are empty, and the rows are those of X, or of the CSR matrix (indptr, indices, data) where X has none.
-    Without `averages` M and u stay as they are. `signed` holds y_j weight_j, `counts` the draws and the violations of each sample; `flags` has room for a batch.
+    Without `averages` M and u stay as they are. `signed` holds y_j weight_j, `counts` the draws and the violations of
+    each sample; `flags` has room for a batch.
     """
     has_kernel, is_dense, projects, last = scores.shape[0] > 0, X.shape[0] > 0, radius < np.inf, v.shape[0] - 1
     t, mass, loss, scale, square = numbers[T], numbers[MASS], numbers[LOSS], numbers[SCALE], numbers[SQUARE]
