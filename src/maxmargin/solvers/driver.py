@@ -37,8 +37,8 @@ HARMLESS = 1e8
 FEW_SAMPLES = 2000
 """Samples up to which solvers that ended short of the goal begin anew, each in its turn: it takes seconds at most."""
 
-MOST_CAUTION = 1e6
-"""Largest factor between a solver's estimate of the gap and what is believed of it."""
+PAUSE = 1.1
+"""Growth of the rounds after which a solver is believed again, however often it was wrong: a tenth more rounds at most."""
 
 LAST_DIGITS = 1e-6
 """Relative gap below which a candidate that is optimal to rounding is the end: more solvers would find other last digits."""
@@ -152,6 +152,7 @@ class _Run:
         self.best_scores: Scores | None = None
         self.state: Any = None
         self.caution = 1.0  # the factor of a solver's own estimate: it doubles with each claim that was not true
+        self.refuted = 0  # the round of the last such claim
         self.before: list[str] = []  # the solvers that have handed over
         self.pulse = Pulse(problem.n + problem.X.shape[1])
         self.is_flat = False  # whether the last solver to end could not raise the dual value
@@ -203,11 +204,11 @@ class _Run:
                     progress = progress._replace(is_final=True)  # another solver has shown the contrary
                 if progress.candidate is not None:
                     self.judge(progress.candidate)
-                if self.caution * progress.gap <= self.tol or progress.is_final:
+                if progress.is_final or self.believes(progress):
                     certificate = self.judge(self.solver.finish(self.state, self.tol))
                     if certificate.relative_gap > self.tol:
                         assert self.scores is not None
-                        self.caution = min(2.0 * self.caution, MOST_CAUTION)
+                        self.caution, self.refuted = 2.0 * self.caution, self.clock.rounds
                         self.solver.heed(self.state, self.scores.values)
                 is_solved = self.best_gap <= self.tol
                 has_ended = not is_solved and (progress.is_final or self.stalls(progress))
@@ -227,6 +228,11 @@ class _Run:
             if math.isinf(self.best_gap):  # nothing worth keeping
                 raise
             return status
+
+    def believes(self, progress: Progress) -> bool:
+        """Whether a solver's estimate of its gap is worth a certificate."""
+        is_late = self.clock.rounds >= PAUSE * self.refuted
+        return self.caution * progress.gap <= self.tol or (progress.gap <= self.tol and is_late)
 
     def stalls(self, progress: Progress) -> bool:
         """Whether the best dual value stands still; a certificate says so, and not the solver."""
@@ -275,7 +281,7 @@ class _Run:
         state = successor.init(self.problem, self.workspace, None if self.begins_anew else self.best)
         with deferred_interrupt():
             self.before = self.route
-            self.solver, self.state, self.caution = successor, state, 1.0
+            self.solver, self.state, self.caution, self.refuted = successor, state, 1.0, 0
             self.pulse.begin(self.clock.rounds)
             self.__dict__.pop("offers", None)  # those of the solver before
 
