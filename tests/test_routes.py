@@ -9,7 +9,7 @@ from tests.routes import left_out, recording, route_of, shown
 def test_leave_one_out_passes_the_problem_and_its_certificate():
     route = route_of(left_out(60))
     assert {"core/problem.py", "core/certificate/certify.py"} <= set(route.files)
-    assert next(iter(route.files)) == "estimators/svc.py"
+    assert next(iter(route.files)) == "estimators/leave_one_out/run.py"
     assert not any(path.startswith("_loops") for path in route.files)
     assert all(path.startswith("_loops/") for path in route.loops)
     first = shown("leave_one_out", route, 46).splitlines()[0]

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from maxmargin import LinearSVC, certify
 from maxmargin.core import products
-from maxmargin.kernel_matrix import tiles
+from maxmargin.kernels import tiles
 from maxmargin.solvers import auto
 from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear import rows

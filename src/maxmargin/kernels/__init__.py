@@ -40,7 +40,6 @@ __all__ = [
     "interactions",
     "PSDCheck",
     "KernelMatrix",
-    "KernelRows",
     "Expansion",
     "kernel_from_name",
 ]

@@ -17,6 +17,7 @@ from maxmargin.core.bias import weighted_quantiles
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate.certify import certify
 from maxmargin.core.certificate.scores import scores
+from maxmargin.core.dual import box
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
 from maxmargin.core.products import dense_rows
@@ -117,8 +118,8 @@ def outward(problem: Problem, candidate: Candidate) -> Candidate:
     if not reach > 0.0:
         return candidate
     factor = (1.0 + 8.0 * UNIT) / (1.0 - reach)
-    beta = candidate.beta * factor
-    w = beta if candidate.w is candidate.beta else candidate.w * factor
+    beta = np.clip(candidate.beta * factor, *box(problem))
+    w = candidate.w * factor if problem.is_linear else beta
     return Candidate(w, candidate.b * factor, beta)
 
 
