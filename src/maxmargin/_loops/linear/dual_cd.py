@@ -62,35 +62,18 @@ def project(g, a, u):
 
 
 @loop
-def visit(j, F, y, target, upper, delta, square, alpha, thresholds, order, report):
-    """Minimise over α_j, given the sample's decision value F, and return the change of β_j; 0 where the sample is shrunk.
+def look(F, a, y, target, u, delta, square, thresholds):
+    """(whether the sample stays active, its next α, the gradient that the box lets through, its share of the gap, the gain).
 
-    A sample that stays active is put into `order`, behind those that stayed before it.
+    F is its decision value, a its α now; the next α is the minimum over it alone.
     """
-    a = alpha[j]
-    m = target[j] - y[j] * F
-    g = delta[j] * a - m
-    if is_settled(g, a, upper[j], thresholds):
-        return 0.0
-    order[int(report[N_ACTIVE])] = j
-    report[N_ACTIVE] += 1
-    projected = project(g, a, upper[j])
-    report[HIGHEST], report[LOWEST] = max(report[HIGHEST], projected), min(report[LOWEST], projected)
-    report[RESIDUAL] += residual(m, a, upper[j], delta[j])
-    if projected == 0.0:
-        return 0.0
-    new = min(max(a - g / square[j], 0.0), upper[j])
-    report[GAIN] -= (new - a) * (g + 0.5 * square[j] * (new - a))
-    alpha[j] = new
-    return (new - a) * y[j]
-
-
-@loop
-def begin_sweep(order, n_active, chunk, seed, visits, report):
-    """Put the active samples into `visits` in a random order, and empty the report."""
-    shuffle(order, n_active, chunk, seed, visits)
-    report[:] = 0.0
-    report[HIGHEST], report[LOWEST] = -np.inf, np.inf
+    m = target - y * F
+    g = delta * a - m
+    if is_settled(g, a, u, thresholds):
+        return False, a, 0.0, 0.0, 0.0
+    projected = project(g, a, u)
+    new = a if projected == 0.0 else min(max(a - g / square, 0.0), u)
+    return True, new, projected, residual(m, a, u, delta), -(new - a) * (g + 0.5 * square * (new - a))
 
 
 @loop
@@ -103,17 +86,26 @@ def sweep_csr(
     The first n_active entries of `order` are active; those that remain so are put in front, in the order of their visits. What a
     step adds to w counts `boost` times: 1, or more where others move other samples at the same time (`square` must say so too).
     """
-    begin_sweep(order, n_active, chunk, seed, visits, report)
+    shuffle(order, n_active, chunk, seed, visits)
     last = w.shape[0] - 1
+    highest, lowest, total, gain, kept = -np.inf, np.inf, 0.0, 0.0, 0
     for i in range(n_active):
         j = visits[i]
-        begin, end = indptr[j], indptr[j + 1]
+        a, begin, end = alpha[j], indptr[j], indptr[j + 1]
         F = b0 + s * w[last] + dot_csr(indices, data, w, begin, end)
-        step = boost * visit(j, F, y, target, upper, delta, square, alpha, thresholds, order, report)
-        if step != 0.0:
+        stays, new, g, share, gained = look(F, a, y[j], target[j], upper[j], delta[j], square[j], thresholds)
+        if stays:
+            order[kept] = j
+            kept += 1
+            highest, lowest, total, gain = max(highest, g), min(lowest, g), total + share, gain + gained
+        if new != a:
+            alpha[j] = new
+            step = boost * (new - a) * y[j]
             for k in range(begin, end):
                 w[indices[k]] += step * data[k]
             w[last] += step * s
+    report[HIGHEST], report[LOWEST], report[RESIDUAL] = highest, lowest, total
+    report[N_ACTIVE], report[GAIN] = kept, gain
 
 
 @loop
@@ -122,15 +114,24 @@ def sweep_dense(
     order, n_active, thresholds, chunk, seed, visits, report,
 ):  # fmt: skip
     """The same for the rows of a dense matrix."""
-    begin_sweep(order, n_active, chunk, seed, visits, report)
+    shuffle(order, n_active, chunk, seed, visits)
     last = w.shape[0] - 1
+    highest, lowest, total, gain, kept = -np.inf, np.inf, 0.0, 0.0, 0
     for i in range(n_active):
         j = visits[i]
-        F = b0 + s * w[last]
+        a, F = alpha[j], b0 + s * w[last]
         for k in range(last):
             F += w[k] * X[j, k]
-        step = boost * visit(j, F, y, target, upper, delta, square, alpha, thresholds, order, report)
-        if step != 0.0:
+        stays, new, g, share, gained = look(F, a, y[j], target[j], upper[j], delta[j], square[j], thresholds)
+        if stays:
+            order[kept] = j
+            kept += 1
+            highest, lowest, total, gain = max(highest, g), min(lowest, g), total + share, gain + gained
+        if new != a:
+            alpha[j] = new
+            step = boost * (new - a) * y[j]
             for k in range(last):
                 w[k] += step * X[j, k]
             w[last] += step * s
+    report[HIGHEST], report[LOWEST], report[RESIDUAL] = highest, lowest, total
+    report[N_ACTIVE], report[GAIN] = kept, gain
