@@ -22,15 +22,13 @@ import numpy as np
 from maxmargin.core.bias import best_bias
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.dual import make_feasible
-from maxmargin.core.losses import Hinge, SquaredHinge
-from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.linear.face import Face
-from maxmargin.solvers.linear.rows import Rows
+from maxmargin.solvers.linear.rows import Rows, refusal
 from maxmargin.solvers.refine import SMALL, refine
 from maxmargin.solvers.stall import FINEST, rounds_to_come
 from maxmargin.typing import Floats, Indices
@@ -162,17 +160,7 @@ class DualCD(Solver):
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
-        if not problem.is_linear:
-            return f"DualCD solves linear problems, got kernel {problem.kernel!r}. Use InteriorPoint()."
-        if not isinstance(problem.loss, Hinge | SquaredHinge) or not isinstance(problem.penalty, L2):
-            return (
-                f"DualCD solves the hinge and the squared hinge with L2, got {problem.loss!r} and {problem.penalty!r}."
-            )
-        if problem.is_hard:
-            return "DualCD needs finite costs. Use ConstraintGeneration() for the hard margin."
-        if problem.groups is not None:
-            return "DualCD has one bias, got groups of samples. Use InteriorPoint()."
-        return None
+        return refusal(self.name, problem)
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
         """α = 0, or the warm start's."""

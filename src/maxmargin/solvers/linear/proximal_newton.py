@@ -27,14 +27,12 @@ import numpy as np
 
 from maxmargin.core.bias import best_bias
 from maxmargin.core.candidate import Candidate
-from maxmargin.core.losses import Hinge, SquaredHinge
-from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.linear.rows import Rows
+from maxmargin.solvers.linear.rows import Rows, refusal
 from maxmargin.solvers.linear.smoothed_hinge import Part, Smoothed, SmoothedSums
 from maxmargin.solvers.refine import SMALL, refine
 from maxmargin.solvers.stall import FINEST, rounds_to_come
@@ -127,15 +125,7 @@ class ProximalNewton(Solver):
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
-        if not problem.is_linear:
-            return f"ProximalNewton solves linear problems, got kernel {problem.kernel!r}. Use InteriorPoint()."
-        if not isinstance(problem.loss, Hinge | SquaredHinge) or not isinstance(problem.penalty, L2):
-            return f"ProximalNewton solves the hinge and the squared hinge with L2, got {problem.loss!r}, {problem.penalty!r}."
-        if problem.is_hard:
-            return "ProximalNewton needs finite costs. Use ConstraintGeneration() for the hard margin."
-        if problem.groups is not None:
-            return "ProximalNewton has one bias, got groups of samples. Use InteriorPoint()."
-        return None
+        return refusal(self.name, problem)
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
         """w = 0 on the first part, or the warm start's w and α on the whole."""

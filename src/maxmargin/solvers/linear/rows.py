@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.core.losses import Hinge, SquaredHinge
+from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.threads import together
 from maxmargin.typing import Floats, Indices, Matrix
@@ -22,6 +24,17 @@ BLOCK_VALUES = 1_000_000
 
 WORTH_A_THREAD = 1_000_000
 """Values that a pass reads from which a second thread gains more than waking it costs (0.1 to 0.4 ms)."""
+
+
+def refusal(name: str, problem: Problem) -> str | None:
+    """Why a solver on rows cannot solve a problem, or None: it needs the weights themselves, finite costs and one bias."""
+    if not problem.is_linear:
+        return f"{name} solves linear problems, got kernel {problem.kernel!r}. Use InteriorPoint()."
+    if not isinstance(problem.loss, Hinge | SquaredHinge) or not isinstance(problem.penalty, L2):
+        return f"{name} solves the hinge and the squared hinge with L2, got {problem.loss!r} and {problem.penalty!r}."
+    if problem.is_hard:
+        return f"{name} needs finite costs. Use ConstraintGeneration() for the hard margin."
+    return None if problem.groups is None else f"{name} has one bias, got groups of samples. Use InteriorPoint()."
 
 
 @dataclass(frozen=True)
