@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +25,10 @@ from maxmargin.core.dual import make_feasible
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
-from maxmargin.solvers.base import Clock, Progress, Solver
+from maxmargin.solvers.base import Clock, Progress
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.solvers.linear.face import Face
-from maxmargin.solvers.linear.rows import Rows, refusal
+from maxmargin.solvers.linear.rows import Rows, RowSolver
 from maxmargin.solvers.refine import SMALL, refine
 from maxmargin.solvers.stall import FINEST, rounds_to_come
 from maxmargin.typing import Floats, Indices
@@ -131,7 +131,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class DualCD(Solver):
+class DualCD(RowSolver):
     """Dual coordinate descent: the classic for sparse, wide data.
 
     *Use it when* the data are sparse or wide and C is moderate. *Needs* the linear kernel, L2, hinge or squared hinge, finite
@@ -153,14 +153,6 @@ class DualCD(Solver):
     >>> np.round(solution.w, 4), round(solution.b, 4)
     (array([2.]), -3.0)
     """
-
-    seed: int = 0
-    n_threads: int = 1
-    takes_targets: ClassVar[bool] = True
-
-    def accepts(self, problem: Problem) -> str | None:
-        """Why a problem cannot be solved here, or None."""
-        return refusal(self.name, problem)
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
         """α = 0, or the warm start's."""

@@ -21,7 +21,7 @@ one, so that the whole is a matter of few steps.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,9 +30,9 @@ from maxmargin.core.candidate import Candidate
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
-from maxmargin.solvers.base import Clock, Progress, Solver
+from maxmargin.solvers.base import Clock, Progress
 from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.linear.rows import Rows, refusal
+from maxmargin.solvers.linear.rows import Rows, RowSolver
 from maxmargin.solvers.linear.smoothed_hinge import Part, Smoothed, SmoothedSums
 from maxmargin.solvers.refine import SMALL, refine
 from maxmargin.solvers.stall import FINEST, rounds_to_come
@@ -96,7 +96,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class ProximalNewton(Solver):
+class ProximalNewton(RowSolver):
     """Proximal rounds of Newton steps in the weights: many samples, few features, any C, any bias, any tolerance.
 
     *Use it when* n ≫ d. *Needs* the linear kernel, L2, hinge or squared hinge, finite costs. *Costs* 15 to 150 steps of one pass
@@ -118,14 +118,6 @@ class ProximalNewton(Solver):
     >>> np.round(solution.w, 6), round(solution.b, 6)
     (array([2.]), -3.0)
     """
-
-    seed: int = 0
-    n_threads: int = 1
-    takes_targets: ClassVar[bool] = True
-
-    def accepts(self, problem: Problem) -> str | None:
-        """Why a problem cannot be solved here, or None."""
-        return refusal(self.name, problem)
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
         """w = 0 on the first part, or the warm start's w and α on the whole."""

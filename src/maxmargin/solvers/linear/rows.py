@@ -6,7 +6,7 @@ depend on the number of threads.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
+from maxmargin.solvers.base import Solver
 from maxmargin.threads import together
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -26,15 +27,24 @@ WORTH_A_THREAD = 1_000_000
 """Values that a pass reads from which a second thread gains more than waking it costs (0.1 to 0.4 ms)."""
 
 
-def refusal(name: str, problem: Problem) -> str | None:
-    """Why a solver on rows cannot solve a problem, or None: it needs the weights themselves, finite costs and one bias."""
-    if not problem.is_linear:
-        return f"{name} solves linear problems, got kernel {problem.kernel!r}. Use InteriorPoint()."
-    if not isinstance(problem.loss, Hinge | SquaredHinge) or not isinstance(problem.penalty, L2):
-        return f"{name} solves the hinge and the squared hinge with L2, got {problem.loss!r} and {problem.penalty!r}."
-    if problem.is_hard:
-        return f"{name} needs finite costs. Use ConstraintGeneration() for the hard margin."
-    return None if problem.groups is None else f"{name} has one bias, got groups of samples. Use InteriorPoint()."
+@dataclass(frozen=True)
+class RowSolver(Solver):
+    """A solver in the weights: what both of them need, and their settings."""
+
+    seed: int = 0
+    n_threads: int = 1
+    takes_targets: ClassVar[bool] = True
+
+    def accepts(self, problem: Problem) -> str | None:
+        """Why a problem cannot be solved here, or None."""
+        name, loss, penalty = self.name, problem.loss, problem.penalty
+        if not problem.is_linear:
+            return f"{name} solves linear problems, got kernel {problem.kernel!r}. Use InteriorPoint()."
+        if not isinstance(loss, Hinge | SquaredHinge) or not isinstance(penalty, L2):
+            return f"{name} solves the hinge and the squared hinge with L2, got {loss!r} and {penalty!r}."
+        if problem.is_hard:
+            return f"{name} needs finite costs. Use ConstraintGeneration() for the hard margin."
+        return None if problem.groups is None else f"{name} has one bias, got groups of samples. Use InteriorPoint()."
 
 
 @dataclass(frozen=True)
