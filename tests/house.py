@@ -38,6 +38,7 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
         *("INSIDE", "LOW", "HIGH"),  # statuses: where a sample is
     ),
     # Statuses.
+    "solvers.active_set": ("BELOW", "FREE", "ABOVE"),
     "core.certificate.groups": ("OUTSIDE", "ON", "INSIDE", "ABSENT"),
     "_loops.l1.simplex_exchange": ("DONE", "ENDLESS", "TIRED"),
     "_loops.hard_margin.nearest_points": ("UNFINISHED", "OPTIMAL", "STUCK", "FULL", "SHRUNK"),
