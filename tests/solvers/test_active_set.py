@@ -9,6 +9,7 @@ from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status
 from maxmargin.core.certificate.certify import certify
 from maxmargin.kernels import RBF
 from maxmargin.solvers import ActiveSet, Budget, Clock, solve
+from tests.campaign import draw
 from tests.strategies import examples, generators
 
 
@@ -62,3 +63,8 @@ def test_more_samples_than_a_few_dozen_are_refused():
     problem = Problem(X, np.where(np.arange(65) % 2, 1.0, -1.0), np.ones(65))
     with pytest.raises(Exception, match="takes up to 64 samples"):
         solve(problem, ActiveSet())
+
+
+def test_a_run_of_many_single_exchanges_is_not_taken_for_a_stall():
+    case = draw("linear", 302001173)  # 209 exchanges, the last of which closes a gap of 1
+    assert case.fit().status_ is Status.SOLVED

@@ -108,6 +108,10 @@ class ActiveSet(Solver):
             return f"ActiveSet takes up to {TUNING.samples} samples, and n²d ≤ {TUNING.products}; got n = {n}, d = {d}."
         return None
 
+    def window(self, problem: Problem) -> int:
+        """All of its steps: they end by themselves, and tell nothing of the dual value before that."""
+        return TUNING.steps * len(problem.present)
+
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
         """All samples at α = 0, or where the warm start has them."""
         on = problem.present
