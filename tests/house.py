@@ -39,7 +39,7 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     ),
     # Statuses.
     "solvers.active_set": ("BELOW", "FREE", "ABOVE"),
-    "core.certificate.groups": ("OUTSIDE", "ON", "INSIDE", "ABSENT"),
+    "core.certificate.parts": ("OUTSIDE", "ON", "INSIDE", "ABSENT", "NO_SPARE"),
     "_loops.l1.simplex_exchange": ("DONE", "ENDLESS", "TIRED"),
     "_loops.hard_margin.nearest_points": ("UNFINISHED", "OPTIMAL", "STUCK", "FULL", "SHRUNK"),
     # Formats: features are numbered in 16 bits.
@@ -48,7 +48,6 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     # Parts of a formula: the signs of w⁺ and w⁻; the offset of τ from t; nothing to spare.
     "solvers.l1.interior_point": ("SIGN",),
     "solvers.stochastic.pegasos": ("METHODS",),
-    "core.certificate.parts": ("NO_SPARE",),
     # Exact constants: unit roundoff, Dekker's splitter, SplitMix64, unsigned small integers.
     "_loops.leave_one_out.look": ("UNIT",),
     "_loops.compensated": ("SPLITTER",),

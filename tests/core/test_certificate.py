@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.core import L1, Bias, Candidate, Problem, Ramp, SquaredHinge, certify
-from maxmargin.core.dual import make_feasible
+from maxmargin.core.candidate import make_feasible
 from maxmargin.errors import NotSupportedError
 from maxmargin.kernels import Precomputed, Sigmoid
 from maxmargin.solvers import solve

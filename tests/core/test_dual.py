@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from maxmargin.core import Bias, SquaredHinge
-from maxmargin.core.dual import balance, box, make_feasible
+from maxmargin.core.candidate import balance, box, make_feasible
 from maxmargin.rounding import gamma
 from tests.problems import problem
 from tests.strategies import duals, examples, problems

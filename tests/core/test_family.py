@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.svm import SVR, NuSVC, OneClassSVM
 
 from maxmargin.core import L1, Bias, Candidate, Hinge, Problem, SquaredHinge, certify
-from maxmargin.core.dual import box, make_feasible, reach
+from maxmargin.core.candidate import box, make_feasible, reach
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernels import RBF, Linear
 from maxmargin.solvers import SMO, InteriorPoint, auto, solve

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from maxmargin.core import L1, Bias, Candidate, Problem, Ramp, SquaredHinge, Status, Workspace, certify
-from maxmargin.core.reduce import to_candidate
+from maxmargin.core.candidate import to_candidate
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
 from maxmargin.kernels import RBF, Precomputed, Sigmoid
 from maxmargin.solvers import (

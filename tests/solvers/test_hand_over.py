@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin.core import L1, Bias, Hinge, Problem, SquaredHinge, Status
-from maxmargin.core.reduce import to_candidate
+from maxmargin.core.candidate import to_candidate
 from maxmargin.kernels import RBF
 from maxmargin.solvers import SOLVERS, Budget, InteriorPoint, Progress, Solver, auto, solve
 from maxmargin.solvers.auto import Offer, offers

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.core import Problem, certify
-from maxmargin.core.reduce import to_candidate
+from maxmargin.core.candidate import to_candidate
 from maxmargin.kernels import Polynomial
 from maxmargin.solvers import solve
 from maxmargin.solvers.refine import newton, refine, snap, straighten

@@ -1,4 +1,4 @@
-"""The one place where objects become arrays, and arrays become candidates again.
+"""The one place where objects become the arrays of a cone program, and its solution a dual point again.
 
 A `Problem` becomes a cone program
 
@@ -25,9 +25,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from maxmargin.core.bias import best_bias, best_biases
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.dual import make_feasible
+from maxmargin.core.candidate import bias_totals, memberships
 from maxmargin.core.losses import SquaredHinge
 from maxmargin.core.problem import Problem
 from maxmargin.typing import Floats, Indices, Matrix
@@ -46,27 +44,6 @@ class ConeProgram:
     b: Floats
     n_equalities: int
     beta: Callable[[Floats, Floats], Floats]
-
-
-def to_candidate(problem: Problem, beta: Floats, w: Floats | None = None, b: float | None = None) -> Candidate:
-    """The model that a dual point stands for: w(β), its best bias, and for the hard margin both scaled to min yF = 1.
-
-    `w`, and a penalised `b`, may be given where they are known better than the sums Σβ_jφ(x_j) and s²Σβ_j can tell: large β that
-    cancel lose digits there.
-    """
-    beta = make_feasible(problem, beta)
-    w = problem.combine(beta) if w is None else w
-    if not problem.is_hard and not problem.bias.is_free:
-        known = b is not None and problem.bias.kind == "penalized"
-        return Candidate(w, b if known else best_bias(problem, beta, beta).middle, beta)
-    f = problem.decision(w)
-    b = best_biases(problem, beta, f)
-    if problem.is_hard:
-        on = problem.present
-        closest = float((problem.y[on] * (f[on] + b)).min())
-        if closest > 0:
-            w, b, beta = w / closest, b / closest, beta / closest
-    return Candidate(w, b, beta)
 
 
 @dataclass(frozen=True)
@@ -212,20 +189,6 @@ def _costs(problem: Problem, length: float, units: Units | None) -> Costs:
     cost = problem.cost[problem.present]
     alpha = float(cost.max()) if units is None else units.alpha
     return Costs(alpha * length**2, cost / alpha, bias_totals(problem) / alpha)
-
-
-def bias_totals(problem: Problem) -> Floats:
-    """The total of each free bias."""
-    return np.full(int(problem.bias.is_free), problem.total) if problem.totals is None else problem.totals
-
-
-def memberships(problem: Problem) -> Floats:
-    """(samples that count, free biases): 1 where a bias is the sample's."""
-    on = problem.present
-    if problem.groups is None:
-        return np.ones((len(on), int(problem.bias.is_free)))
-    assert problem.totals is not None
-    return np.asarray(problem.groups[on, None] == np.arange(len(problem.totals)), dtype=np.float64)
 
 
 def _is_balanced(problem: Problem) -> bool:

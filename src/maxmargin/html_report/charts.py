@@ -7,7 +7,7 @@ import numpy as np
 
 from maxmargin.analysis.margin_histogram import margin_histogram
 from maxmargin.core import Trace
-from maxmargin.core.certificate.groups import INSIDE, ON, OUTSIDE
+from maxmargin.core.certificate.parts import INSIDE, ON, OUTSIDE
 from maxmargin.estimators import LeaveOneOut
 from maxmargin.estimators.per_sample import Anatomy
 from maxmargin.html_report.svg import SHAPES, Chart

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.candidate import Candidate, to_candidate
 from maxmargin.core.certificate.certify import Certificate, certify
 from maxmargin.core.certificate.parts import TINY
 from maxmargin.core.certificate.scores import GAP_SHARE, Scores, scores
 from maxmargin.core.losses import SquaredHinge
 from maxmargin.core.problem import Problem
-from maxmargin.core.reduce import to_candidate
 from maxmargin.core.solution import Solution, Status, TracePoint
 from maxmargin.core.workspace import Workspace
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError

@@ -14,14 +14,12 @@ import numpy as np
 import scipy.linalg
 
 from maxmargin.core.bias import weighted_quantiles
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.candidate import Candidate, box, to_candidate
 from maxmargin.core.certificate.certify import certify
 from maxmargin.core.certificate.scores import scores
-from maxmargin.core.dual import box
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
 from maxmargin.core.products import dense_rows
-from maxmargin.core.reduce import to_candidate
 from maxmargin.rounding import UNIT
 from maxmargin.typing import Floats, Indices
 

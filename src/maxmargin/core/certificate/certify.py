@@ -21,13 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.certificate.groups import Groups
+from maxmargin.core.candidate import Candidate, make_feasible
 from maxmargin.core.certificate.pairs import Pair, into_the_cube, lengths_of, of_coefficients, of_weights
-from maxmargin.core.certificate.parts import TINY, Lengths, Part, Samples, Scale
+from maxmargin.core.certificate.parts import TINY, Groups, Lengths, Part, Samples, Scale
 from maxmargin.core.certificate.scores import Scores
 from maxmargin.core.certificate.scores import scores as scores_of
-from maxmargin.core.dual import make_feasible
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
 from maxmargin.errors import NotSupportedError

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core import Certificate, Status
-from maxmargin.core.certificate.groups import Groups
+from maxmargin.core.certificate.parts import Groups
 from maxmargin.core.solution import TracePoint
 from maxmargin.estimators.multiclass.per_problem import store_endings
 from maxmargin.io._model.archive import require

@@ -11,12 +11,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.candidate import Candidate, to_candidate
 from maxmargin.core.certificate.certify import certify
 from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
-from maxmargin.core.reduce import MAX_FACTOR, to_candidate, to_dual, to_primal, units_of
+from maxmargin.core.reduce import MAX_FACTOR, to_dual, to_primal, units_of
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interior.clarabel import run_clarabel

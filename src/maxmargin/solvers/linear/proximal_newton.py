@@ -26,9 +26,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.bias import best_bias
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.candidate import Candidate, to_candidate
 from maxmargin.core.problem import Problem
-from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress
 from maxmargin.solvers.interrupts import deferred_interrupt

@@ -20,12 +20,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.dual import box, make_feasible
+from maxmargin.core.candidate import Candidate, box, make_feasible, to_candidate
 from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
-from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Sigmoid
 from maxmargin.solvers.base import Clock, Progress, Solver
