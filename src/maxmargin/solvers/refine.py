@@ -117,8 +117,7 @@ def outward(problem: Problem, candidate: Candidate) -> Candidate:
         return candidate
     factor = (1.0 + 8.0 * UNIT) / (1.0 - reach)
     beta = np.clip(candidate.beta * factor, *box(problem))
-    w = candidate.w * factor if problem.is_linear else beta
-    return Candidate(w, candidate.b * factor, beta)
+    return Candidate(candidate.w * factor, candidate.b * factor, beta)
 
 
 def snap(problem: Problem, candidate: Candidate) -> tuple[Floats, Indices]:
