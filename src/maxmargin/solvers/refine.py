@@ -9,6 +9,7 @@ rounding of its residual and not of its matrix. A round is kept only if the cert
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -44,7 +45,7 @@ def refine(problem: Problem, candidate: Candidate) -> Candidate:
     if problem.groups is not None:
         return candidate
     best, best_gap = candidate, certify(problem, candidate).relative_gap
-    for improve in (_newton_round, straighten, to_kink, outward):
+    for improve in (_newton_round, straighten, to_kink, outward, partial(outward, errors=2.0)):
         for _ in range(ROUNDS):
             trial = improve(problem, best)
             gap = certify(problem, trial).relative_gap
@@ -97,15 +98,17 @@ def to_kink(problem: Problem, candidate: Candidate) -> Candidate:
     return replace(candidate, b=weighted_quantiles(kinks, cost, balance)[0])
 
 
-def outward(problem: Problem, candidate: Candidate) -> Candidate:
+def outward(problem: Problem, candidate: Candidate, errors: float = 1.0) -> Candidate:
     """A candidate stretched until samples that rounding alone may put inside the margin are surely not there.
 
-    Where a cost is far above its α, a slack of 1e-16 costs more than all of ½‖w‖².
+    Where a cost is far above its α, a slack of 1e-16 costs more than all of ½‖w‖². With a kernel β is the model, and those at
+    their bounds cannot be stretched: the free ones move until all of them lie as far out. Another β errs anew, by up to as much
+    as the first: so one error is tried, then two.
     """
     if problem.is_hard or not problem.is_classification:
         return candidate
     found = scores(problem, candidate)
-    reaches = found.slack + found.slack_error
+    reaches = found.slack + errors * found.slack_error
     if problem.is_linear:  # the stretched w and b are rounded once more
         reaches = reaches + 2.0 * UNIT * (problem.lengths * np.linalg.norm(candidate.w) + abs(candidate.b))
     on = problem.present
@@ -116,8 +119,14 @@ def outward(problem: Problem, candidate: Candidate) -> Candidate:
     if not reach > 0.0:
         return candidate
     factor = (1.0 + 8.0 * UNIT) / (1.0 - reach)
-    beta = np.clip(candidate.beta * factor, *box(problem))
-    return Candidate(candidate.w * factor, candidate.b * factor, beta)
+    if problem.is_linear:
+        beta = np.clip(candidate.beta * factor, *box(problem))
+        return Candidate(candidate.w * factor, candidate.b * factor, beta)
+    snapped, free = snap(problem, candidate)
+    if not 0 < len(free) <= MAX_FREE:
+        return candidate
+    farther = replace(problem, target=np.full(problem.n, factor))
+    return to_kink(farther, to_candidate(farther, newton(farther, snapped, candidate.b, free)))
 
 
 def snap(problem: Problem, candidate: Candidate) -> tuple[Floats, Indices]:
