@@ -17,7 +17,7 @@ from maxmargin.typing import Floats
 
 @dataclass(frozen=True)
 class Candidate:
-    """A point to be judged: w (a vector of the feature space), the bias b, and a dual point β that vouches for it.
+    """A point to be judged: w (a vector of the feature space), the bias b, and a dual point β, which gives the lower bound.
 
     b is a number, or an array where the problem has groups.
     """
@@ -32,7 +32,7 @@ class Candidate:
 
 
 def to_candidate(problem: Problem, beta: Floats, w: Floats | None = None, b: float | None = None) -> Candidate:
-    """The model that a dual point stands for: w(β), its best bias, and for the hard margin both scaled to min yF = 1.
+    """The model that a dual point makes: w(β), its best bias, and for the hard margin both scaled to min yF = 1.
 
     `w`, and a penalised `b`, may be given where they are known better than the sums Σβ_jφ(x_j) and s²Σβ_j can tell: large β that
     cancel lose digits there.
@@ -89,7 +89,7 @@ def balance(beta: Floats) -> Floats:
 
 
 def reach(beta: Floats, hi: Floats, total: float) -> Floats:
-    """Change β so that Σβ is `total` ≥ 0, or above it by the rounding of a sum: the certificate takes that from one sample.
+    """Change β so that Σβ equals `total` ≥ 0, or exceeds it by rounding only; the certificate removes the excess from one sample.
 
     A sum that is too large: the positive side is scaled down. One that is too small: the negative side is scaled down, and where
     that is not enough the positive one moves towards its bounds.

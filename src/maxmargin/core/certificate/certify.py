@@ -2,7 +2,7 @@
 
 For any w, b and any feasible β, with m_j = r_j − y_j F_j (in classification r = 1),
 
-    gap = P(w, b) − D(β) = Σ_j r_j + Ω(w) + Ω*(w(β)) − ⟨w, w(β)⟩,      r_j = c_j ℓ(m_j) + c_j ℓ*(α_j) − α_j m_j ≥ 0
+    gap = P(w, b) − D(β) = Σ_j R_j + Ω(w) + Ω*(w(β)) − ⟨w, w(β)⟩,      R_j = c_j ℓ(m_j) + c_j ℓ*(α_j) − α_j m_j ≥ 0
 
 (hinge and L2: Σ_j (c_j − α_j)[m_j]₊ + α_j[−m_j]₊ + ½‖w − w(β)‖²). Every term is non-negative, so nothing cancels. Each is bounded
 from above: m_j by the bound of its error (`core.scores`), sums by the bound of theirs (`rounding`). So the gap is an upper bound

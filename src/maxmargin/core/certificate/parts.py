@@ -1,6 +1,6 @@
 """What samples add to a certificate. Parts add up: one machine has one, many machines have one each.
 
-Each number is a bound, for slacks m_j that are known within an error: the residual r_j is convex in m_j, and the loss grows with
+Each number is a bound, for slacks m_j that are known within an error: the residual R_j is convex in m_j, and the loss grows with
 it.
 """
 
@@ -16,13 +16,13 @@ from maxmargin.rounding import UNIT, gamma, raised
 from maxmargin.typing import Floats, Indices
 
 TINY = float(np.finfo(np.float64).tiny)
-"""What one product loses at most where it underflows, and some more."""
+"""More than a product can lose where it underflows."""
 
 BLOCK_SAMPLES = 8192
 """Samples that are judged at a time: 64 kB an array."""
 
 WORTH_TAKING = 1e-3
-"""Share of the largest α of a class that a sample to take from has at least: far more than rounding can ask for."""
+"""A sample may give up α only if its own is at least this share of its class's largest: far more than rounding can ask for."""
 
 Lengths = Callable[[Indices], Floats]
 """Upper bounds of ‖φ(x_j)‖ for some samples."""
@@ -32,7 +32,7 @@ OUTSIDE, ON, INSIDE, ABSENT = range(4)
 
 
 class Groups(NamedTuple):
-    """How many samples lie outside the margin (α = 0), on it (0 < α < c), and inside or wrong (α = c)."""
+    """How many samples lie outside the margin (α = 0), on it (0 < α < c), and inside or wrong (α = c; squared hinge: α > 0)."""
 
     outside: int
     on: int
@@ -114,11 +114,12 @@ class Part:
     count : int
         Samples.
     residual, plain : float
-        Σ r_j from above, and as the formulas gave it.
+        Σ R_j from above, and as the formulas gave it.
     loss, loss_below, gain : float
         Σ c_j ℓ from above and from below; Σ (r_j α_j − c_j ℓ*(α_j)) from below.
     high, low, low_error : float
-        Σβ = high + low, where low errs by at most so much: parts of a balanced sum may be large.
+        Σβ = high + low, where low errs by at most `low_error`. Two numbers are kept, as the Σβ of a part may be large even where
+        that of all parts is 0.
     spare : pair of Spare
         A sample of the positive and one of the negative class to take from.
     closest : float
@@ -210,7 +211,7 @@ class Part:
         return raised(self.low_error + UNIT * abs(self.total))
 
     def beyond(self, total: float) -> tuple[float, Spare]:
-        """(|Σβ − total| from above, the sample that makes up for it, of the class that has too much)."""
+        """(|Σβ − total| from above, the sample whose α is reduced to restore the sum)."""
         apart = self.high - total
         rest = apart + self.low
         slip = self.low_error + 2.0 * UNIT * (abs(apart) + abs(rest))

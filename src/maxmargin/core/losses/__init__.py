@@ -2,9 +2,9 @@
 
 For a sample of cost c and dual variable α, with m = 1 − z, every loss that has a dual obeys Fenchel–Young:
 
-    r = c·ℓ + (c·ℓ)*(α) − α·m ≥ 0        with equality exactly when α is a subgradient of c·ℓ at m
+    R = c·ℓ + (c·ℓ)*(α) − α·m ≥ 0        with equality exactly when α is a subgradient of c·ℓ at m
 
-Σ_j r_j is the losses' share of the duality gap. It is computed as a sum of non-negative terms: near the optimum the
+Σ_j R_j is the losses' share of the duality gap. It is computed as a sum of non-negative terms: near the optimum the
 subtraction would leave nothing but rounding.
 
 A cost of +∞ is the hard margin and a cost of 0 an absent sample; both are taken without warnings.
