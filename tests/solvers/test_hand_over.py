@@ -239,7 +239,7 @@ def test_each_kind_of_problem_has_those_who_go_on():
     assert names(LINE)[:2] == ["ActiveSet", "ProximalNewton"]
     assert names(wide())[:3] == ["ActiveSet", "SMO", "InteriorPoint"]
     assert names(replace(LINE, kernel=RBF(gamma=1.0))) == ["ActiveSet", "SMO", "InteriorPoint"]
-    assert names(replace(LINE, cost=np.full(4, np.inf))) == ["ConstraintGeneration", "InteriorPoint"]
+    assert names(replace(LINE, cost=np.full(4, np.inf))) == ["ActiveSet", "ConstraintGeneration", "InteriorPoint"]
     assert set(names(replace(LINE, penalty=L1()))) == {"LinearProgram", "PrimalCD"}
 
 

@@ -23,7 +23,7 @@ from maxmargin.core.products import dense_rows
 from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Linear, Polynomial
 from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.refine import refine
+from maxmargin.solvers.refine import refine, stretch
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,8 @@ class ActiveSet(Solver):
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
-        if problem.is_hard or not problem.loss.convex or not isinstance(problem.penalty, L2):
-            return (
-                f"ActiveSet solves soft margins with convex losses and L2, got {problem.loss!r}, {problem.penalty!r}."
-            )
+        if not problem.loss.convex or not isinstance(problem.penalty, L2):
+            return f"ActiveSet solves problems with convex losses and L2, got {problem.loss!r}, {problem.penalty!r}."
         if problem.kernel.psd is False:
             return f"ActiveSet needs a positive semi-definite kernel, got {problem.kernel!r}. Use an RBF kernel."
         n, d = len(problem.present), problem.X.shape[1]
@@ -186,12 +184,35 @@ class ActiveSet(Solver):
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """β, w and b rounded once, and what then lies inside the margin by rounding alone moved out of it."""
+        problem = state.problem
+        if state.alpha is None:
+            return to_candidate(problem, np.zeros(problem.n))
+        candidate = self._candidate(state, state.alpha)
+        found = to_candidate(problem, candidate.beta, candidate.w, candidate.b)
+        if not state.is_done:
+            return found
+        found = refine(problem, found)
+        if certify(problem, found).relative_gap <= tol or problem.is_hard:
+            return found
+        tries = [found, refine(problem, candidate)]
+        if not problem.is_linear:
+            tries += [self._farther(state, candidate, errors) for errors in (1.0, 2.0)]
+        return min(tries, key=lambda one: certify(problem, one).relative_gap)
+
+    def _farther(self, state: _State, candidate: Candidate, errors: float) -> Candidate:
+        """The candidate with its free samples as far outside the margin as their errors ask for (`refine.outward`)."""
+        factor = stretch(state.problem, candidate, errors)
+        with decimal.localcontext(_CONTEXT):
+            alpha = _solved(replace(state, q=state.q * decimal.Decimal(factor)))
+        return self._candidate(state, alpha)
+
+    @staticmethod
+    def _candidate(state: _State, alpha: Any) -> Candidate:
+        """β, w and b of these α, each rounded once."""
         problem, on = state.problem, state.problem.present
         beta = np.zeros(problem.n)
-        if state.alpha is None:
-            return to_candidate(problem, beta)
         with decimal.localcontext(_CONTEXT):
-            signed = np.clip(state.alpha, _ZERO, state.upper) * _exact(problem.y[on])
+            signed = np.clip(alpha, _ZERO, state.upper) * _exact(problem.y[on])
             beta[on] = signed.astype(np.float64)
             if problem.bias.is_free and problem.groups is None:
                 _balance(beta, problem.loss.upper(problem.cost), problem.total)
@@ -200,11 +221,7 @@ class ActiveSet(Solver):
             if problem.bias.kind == "penalized":
                 b = np.array([signed.sum() * decimal.Decimal(problem.bias.scale) ** 2])
         b = float(b.sum()) if problem.groups is None else b.astype(np.float64)
-        candidate = to_candidate(problem, beta, w, b)
-        if not state.is_done:
-            return candidate
-        found = refine(problem, candidate)
-        return found if certify(problem, found).relative_gap <= tol else refine(problem, replace(candidate, b=b))
+        return Candidate(problem.combine(beta) if w is None else w, b, beta)
 
 
 def _features_and_gram(problem: Problem) -> tuple[Any, Any]:

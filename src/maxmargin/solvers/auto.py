@@ -116,12 +116,11 @@ def offers(problem: Problem, present: Solver) -> list[Offer]:
     elif isinstance(present, ProximalNewton):
         step = max(STEP_SECONDS, PASS_SECONDS * float(problem.entries.sum()))
         price = max(NEWTON_STEPS, InteriorPoint.seconds(problem) / step)
-    interior_point = Offer(InteriorPoint(), price)
+    interior_point, precise = Offer(InteriorPoint(), price), Offer(ActiveSet(), NEWTON_STEPS)
     if problem.is_hard:
-        return [Offer(ConstraintGeneration(), math.inf), interior_point]
+        return [precise, Offer(ConstraintGeneration(), math.inf), interior_point]
     if isinstance(problem.penalty, L1):
         return [Offer(LinearProgram(), math.inf), Offer(PrimalCD(seed), math.inf)]
-    precise = Offer(ActiveSet(), NEWTON_STEPS)
     smo = Offer(SMO(n_threads=n_threads), SQUARE_PRICE * n if isinstance(present, DualCD) else math.inf)
     if not problem.is_linear:
         return [precise, smo, interior_point]

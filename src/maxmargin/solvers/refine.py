@@ -105,8 +105,23 @@ def outward(problem: Problem, candidate: Candidate, errors: float = 1.0) -> Cand
     their bounds cannot be stretched: the free ones move until all of them lie as far out. Another β errs anew, by up to as much
     as the first: so one error is tried, then two.
     """
-    if problem.is_hard or not problem.is_classification:
+    factor = stretch(problem, candidate, errors)
+    if factor == 1.0:
         return candidate
+    if problem.is_linear:
+        beta = np.clip(candidate.beta * factor, *box(problem))
+        return Candidate(candidate.w * factor, candidate.b * factor, beta)
+    snapped, free = snap(problem, candidate)
+    if not 0 < len(free) <= MAX_FREE:
+        return candidate
+    farther = replace(problem, target=np.full(problem.n, factor))
+    return to_kink(farther, to_candidate(farther, newton(farther, snapped, candidate.b, free)))
+
+
+def stretch(problem: Problem, candidate: Candidate, errors: float = 1.0) -> float:
+    """The margin to reach instead of 1, so that samples lie outside in spite of so many times the bound of their errors."""
+    if problem.is_hard or not problem.is_classification:
+        return 1.0
     found = scores(problem, candidate)
     reaches = found.slack + errors * found.slack_error
     if problem.is_linear:  # the stretched w and b are rounded once more
@@ -116,17 +131,7 @@ def outward(problem: Problem, candidate: Candidate, errors: float = 1.0) -> Cand
     alpha, cost = np.abs(candidate.beta[on]), problem.cost[on]
     # a sample inside by q costs (c − α)q, one outside αq: the best stretch is a quantile of all q
     reach = weighted_quantiles(reaches[on], cost, float((cost - alpha).sum()))[0] if len(on) else 0.0
-    if not reach > 0.0:
-        return candidate
-    factor = (1.0 + 8.0 * UNIT) / (1.0 - reach)
-    if problem.is_linear:
-        beta = np.clip(candidate.beta * factor, *box(problem))
-        return Candidate(candidate.w * factor, candidate.b * factor, beta)
-    snapped, free = snap(problem, candidate)
-    if not 0 < len(free) <= MAX_FREE:
-        return candidate
-    farther = replace(problem, target=np.full(problem.n, factor))
-    return to_kink(farther, to_candidate(farther, newton(farther, snapped, candidate.b, free)))
+    return (1.0 + 8.0 * UNIT) / (1.0 - reach) if reach > 0.0 else 1.0
 
 
 def snap(problem: Problem, candidate: Candidate) -> tuple[Floats, Indices]:
