@@ -78,7 +78,7 @@ class ActiveSet(Solver):
     """Principal pivoting in 240 decimal digits: a few dozen samples, whatever their scale.
 
     *Use it when* other solvers end short of the goal on few samples: costs of 1e12 beside 1e-12, features of 1e9 beside 1.
-    *Needs* a convex loss with the L2 penalty, a positive semi-definite kernel, finite costs, at most 64 samples. *Costs* n³/3
+    *Needs* a convex loss with the L2 penalty, a positive semi-definite kernel, at most 64 samples. *Costs* n³/3
     operations of about a microsecond for each exchange, and there are few. *Equivalent to* InteriorPoint at its optimum. What is
     left of the gap is the rounding of β, w and b to float64: little, but not where K is nearly singular and β cancels.
 

@@ -20,8 +20,8 @@ from maxmargin.core.certificate.certify import certify
 from maxmargin.core.certificate.scores import scores
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
-from maxmargin.core.products import dense_rows
-from maxmargin.rounding import UNIT
+from maxmargin.core.products import combine_twice, dense_rows
+from maxmargin.rounding import UNIT, exact_sum
 from maxmargin.typing import Floats, Indices
 
 MAX_FREE = 1200
@@ -82,6 +82,33 @@ def straighten(problem: Problem, candidate: Candidate) -> Candidate:
         X, missing = X - X.mean(axis=0), missing - missing.mean()
     step = scipy.linalg.lstsq(X, missing, lapack_driver="gelsy")[0]
     return to_candidate(problem, candidate.beta, candidate.w + step)
+
+
+def straighten_dual(problem: Problem, candidate: Candidate) -> Candidate:
+    """An L1 candidate whose β is corrected so that Σβ_jx_j is ±1 where w is not 0, and Σβ is 0 if the bias is free.
+
+    Large β that cancel miss that by their rounding, and what sticks out of the cube scales all of D down. The correction is the
+    smallest relative to |β|.
+    """
+    used, active = np.flatnonzero(candidate.beta), np.flatnonzero(candidate.w)
+    if not 0 < len(used) * (len(active) + 1) <= MAX_DENSE:
+        return candidate
+    high, low = combine_twice(problem.X, candidate.beta, problem.rows)
+    columns = dense_rows(problem.X[problem.row(used)][:, active])
+    sizes = np.abs(candidate.beta[used])
+    slip = 4.0 * UNIT * float(sizes.max()) * float(problem.lengths.max())  # what Σβ may miss by, times the longest row
+    missing = np.sign(candidate.w[active]) * max(1.0 - slip, 0.0) - high[active] - low[active]
+    if problem.bias.is_free:
+        columns, missing = (
+            np.column_stack((columns, np.ones(len(used)))),
+            np.append(missing, -exact_sum(candidate.beta)),
+        )
+    rows = (columns * sizes[:, None]).T
+    lengths = np.maximum(np.linalg.norm(rows, axis=1), np.finfo(float).tiny)
+    step = scipy.linalg.lstsq(rows / lengths[:, None], missing / lengths, lapack_driver="gelsy")[0] * sizes
+    beta = candidate.beta.copy()
+    beta[used] += step
+    return replace(candidate, beta=np.clip(beta, *box(problem)))
 
 
 def to_kink(problem: Problem, candidate: Candidate) -> Candidate:
