@@ -86,7 +86,9 @@ class Separable:
             return Check(holds, False, _separable_sentence(holds, "beyond the rounding of float64", len(on)))
         rows = problem.row(on)
         weight = np.abs(self.w)
-        for at, block in float64_blocks(problem.X, None if len(rows) == problem.X.shape[0] else rows):
+        for at, block in float64_blocks(
+            problem.X, None if np.array_equal(rows, np.arange(problem.X.shape[0])) else rows
+        ):
             F = block @ self.w + self.b
             # |computed − exact| ≤ (d + 2) ε (|x|·|w| + |b|); whatever lies closer to 0 is decided in rationals.
             bound = 2 * EPS * (len(self.w) + 2) * (abs(block) @ weight + abs(self.b)) + np.finfo(float).tiny
@@ -179,7 +181,7 @@ class NotSeparable:
         count = int((self.weights > 0).sum())
         samples = "1 sample" if count == 1 else f"{count} samples"
         if self.exact is None and self.margin_bound > 0:
-            return f"{claim} with any margin above {self.margin_bound:.2g}, shown by {samples} in float64."
+            return f"{claim} with any margin above {shown_above(self.margin_bound, 2)}, shown by {samples} in float64."
         if is_homogeneous:
             return f"{claim}: Σ p_j y_j x_j = 0 with weights p_j > 0, shown by {samples}."
         return f"{claim}: weighted means of the two classes coincide, shown by {samples}."
@@ -210,8 +212,8 @@ class Undecided:
 
     def __str__(self) -> str:
         return (
-            f"Undecided at the precision of float64: a margin above {self.margin_bound:.2g} is impossible, a smaller one "
-            f"could be neither found nor excluded (the data have size {self.scale:.2g})."
+            f"Undecided at the precision of float64: a margin above {shown_above(self.margin_bound, 2)} is impossible, "
+            f"a smaller one could be neither found nor excluded (the data have size {self.scale:.2g})."
         )
 
 
