@@ -70,35 +70,28 @@ def _find_fault(file: IO[bytes]) -> None:
 
 
 def read_npz(file: IO[bytes], request: Request) -> Data:
-    """The array "X", and the labels' array ("y" or `target`) if it is there; shapes are compared before anything is unpacked."""
+    """The array "X", and the labels' array ("y" or `target`) if it is there; sizes are compared before anything is unpacked."""
     try:
         with zipfile.ZipFile(file) as archive:
-            return _read(archive, request)
+            X = _unpacked(archive, "X", request.max_bytes)
+            if X.ndim != 2 or X.dtype.kind not in "fiub":
+                raise InvalidInputError(f"X has shape {X.shape} and dtype {X.dtype}, wanted a table of numbers.")
+            check_width(X.shape[1], request.n_features)
+            X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+            if request.target is None and "y.npy" not in archive.namelist():
+                return Data(X, None)
+            name = "y" if request.target is None else str(request.target)
+            y = _unpacked(archive, name, request.max_bytes - X.nbytes)
+            if y.shape != X.shape[:1] or y.dtype.kind not in "fiubU":
+                raise InvalidInputError(f"{name} has shape {y.shape} and dtype {y.dtype}, wanted {X.shape[0]} labels.")
+            return Data(X, tidy_labels(y))
     except InvalidInputError:
         raise
     except DAMAGE as error:
         raise InvalidInputError(f"it is no npz file ({error}).") from error
 
 
-def _read(archive: zipfile.ZipFile, request: Request) -> Data:
-    X = _outline(archive, "X", request.max_bytes)
-    if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise InvalidInputError(f"X has shape {X.shape} and dtype {X.dtype}, wanted a table of numbers.")
-    check_width(X.shape[1], request.n_features)
-    labels = None
-    if request.target is not None or "y.npy" in archive.namelist():
-        labels = "y" if request.target is None else str(request.target)
-        y = _outline(archive, labels, request.max_bytes - X.nbytes)
-        if y.shape != X.shape[:1] or y.dtype.kind not in "fiubU":
-            raise InvalidInputError(f"{labels} has shape {y.shape} and dtype {y.dtype}, wanted {X.shape[0]} labels.")
-    samples = _unpacked(archive, "X")
-    if samples.dtype not in (np.float32, np.float64):
-        samples = samples.astype(np.float64)
-    return Data(samples, None if labels is None else tidy_labels(_unpacked(archive, labels)))
-
-
-def _outline(archive: zipfile.ZipFile, name: str, max_bytes: int) -> Array:
-    """An array of the same shape and dtype that takes no memory; its size is compared with that of the member."""
+def _unpacked(archive: zipfile.ZipFile, name: str, max_bytes: int) -> Array:
     if f"{name}.npy" not in archive.namelist():
         names = ", ".join(repr(member.removesuffix(".npy")) for member in archive.namelist()[:8])
         raise InvalidInputError(f"there is no array {name!r} in it; there are {names}.")
@@ -110,15 +103,10 @@ def _outline(archive: zipfile.ZipFile, name: str, max_bytes: int) -> Array:
         readers: dict[tuple[int, int], Any] = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
         if version not in readers:
             raise InvalidInputError(f"array {name!r} has version {version} of the npy format.")
-        shape, _, dtype = readers[version](member)
+        shape, is_fortran, dtype = readers[version](member)
         if dtype.hasobject:
             raise InvalidInputError(f"array {name!r} holds Python objects, which are not read. Save numbers or texts.")
-        if member.tell() + math.prod(shape) * dtype.itemsize != size:
+        content = bytearray(size - member.tell())
+        if member.readinto(content) != math.prod(shape) * dtype.itemsize or member.read(1):
             raise InvalidInputError(f"array {name!r} has not the size that it says.")
-    return np.broadcast_to(np.empty((), dtype), shape)
-
-
-def _unpacked(archive: zipfile.ZipFile, name: str) -> Array:
-    with archive.open(f"{name}.npy") as member:
-        array: Array = npy.read_array(member, allow_pickle=False)
-        return array
+    return np.ndarray(shape, dtype, content, order="F" if is_fortran else "C")
