@@ -107,6 +107,7 @@ def _unpacked(archive: zipfile.ZipFile, name: str, max_bytes: int) -> Array:
         if dtype.hasobject:
             raise InvalidInputError(f"array {name!r} holds Python objects, which are not read. Save numbers or texts.")
         content = bytearray(size - member.tell())
-        if member.readinto(content) != math.prod(shape) * dtype.itemsize or member.read(1):
+        n_read = member.readinto(content)  # type: ignore[attr-defined]
+        if n_read != math.prod(shape) * dtype.itemsize:
             raise InvalidInputError(f"array {name!r} has not the size that it says.")
     return np.ndarray(shape, dtype, content, order="F" if is_fortran else "C")
