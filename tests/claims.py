@@ -396,7 +396,7 @@ NO_CLAIMS = (
     ("cli/estimator_options.py", "The relative duality gap to prove."),
     ("distributed/workers/dask_cluster.py", "Partition {} cannot be used"),
     ("io/_atomic.py", "Cannot write"),
-    ("io/_formats/by_name.py", "This is no model file"),
+    ("io/_model_files.py", "This is no model file"),
     ("io/_model/parameters.py", "a finite number ≥ 0"),
     ("io/_model/parameters.py", "a whole number ≥ −1"),
     ("io/_model/parameters.py", "a whole number ≥ 0"),
@@ -412,6 +412,6 @@ NO_CLAIMS = (
     ("solvers/interior/interior_point.py", "InteriorPoint takes up to {} samples"),
     ("solvers/active_set.py", "ActiveSet takes up to {} samples"),
     ("io/_model/fitted.py", "a classifier has at least two classes"),
-    ("io/_model/model_file.py", "{} does not say {}, so this is no model file"),
+    ("io/_model_files.py", "{} does not say {}, so this is no model file"),
     ("io/_model/parameters.py", "{} cannot be read"),
 )

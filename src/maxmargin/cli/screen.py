@@ -1,7 +1,7 @@
 """What is shown, where, and how a command ends.
 
-Answers go to stdout, remarks and bars to stderr, or one JSON object to stdout. A command ends with an exit code and, where something
-went wrong, with one line on stderr.
+Answers go to stdout, remarks and bars to stderr, or one JSON object to stdout.
+A command ends with an exit code. Where something went wrong, one line on stderr says what.
 """
 
 import json

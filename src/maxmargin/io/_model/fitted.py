@@ -17,12 +17,12 @@ import numpy as np
 from maxmargin.analysis.bounds import perceptron_updates
 from maxmargin.core.certificate.optimum_ball import OptimumBall
 from maxmargin.errors import InvalidInputError
+from maxmargin.estimators import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron
 from maxmargin.estimators.stochastic.perceptron import PerceptronStream
 from maxmargin.estimators.training_data import Fingerprint
 from maxmargin.io._model.archive import Array, damaged, require
-from maxmargin.io._model.fields import INDICES, Fields, alone, as_said, of_each
+from maxmargin.io._model.fields import INDICES, Fields, alone, as_said, describe_proofs, of_each
 from maxmargin.io._model.parameters import decode_float, decode_kernel, decode_number, encode, encode_float
-from maxmargin.io._model.proofs import describe_proofs
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.solvers.stochastic.iterates import AVERAGES, Iterates, Rule
@@ -292,3 +292,12 @@ def _describe_ramp(f: Fields, sizes: Sizes) -> None:
     for name in ("objective", "objective_bound"):
         values = f.each(name, count, decode_number, encode_float, of_each(f"{name}_", count))
         f.keep(**{f"{name}_": alone(values)})
+
+
+DESCRIPTIONS: dict[type[Any], Callable[[Fields], None]] = {
+    SVC: describe_kernel_machine,
+    HardMarginSVC: describe_kernel_machine,
+    LinearSVC: describe_linear,
+    PegasosSVC: describe_pegasos,
+    Perceptron: describe_perceptron,
+}

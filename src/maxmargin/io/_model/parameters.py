@@ -26,7 +26,13 @@ from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigm
 from maxmargin.kernels.names import NAMES
 from maxmargin.solvers import SOLVERS, Auto, Solver
 
-KERNELS = {"linear": Linear, "poly": Polynomial, "rbf": RBF, "sigmoid": Sigmoid, "precomputed": Precomputed}
+KERNELS: dict[str, Any] = {
+    "linear": Linear,
+    "poly": Polynomial,
+    "rbf": RBF,
+    "sigmoid": Sigmoid,
+    "precomputed": Precomputed,
+}
 SETTINGS: dict[str, dict[str, Any]] = {
     "regularization": {"": Regularization},
     "kernel": dict(KERNELS),
