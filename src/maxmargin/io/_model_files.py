@@ -7,12 +7,12 @@ used, and every field is checked by itself and against the others.
 
 import json
 import os
-from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin import __version__
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.io._atomic import replacing
 from maxmargin.io._formats.machine import machine_of
@@ -86,13 +86,13 @@ def _members(estimator: Any) -> list[tuple[str, list[Any]]]:
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "written_by": f"maxmargin {version('maxmargin')}",
+        "written_by": f"maxmargin {__version__}",
         "estimator": type(estimator).__name__,
         "parameters": {name: encode(name, value) for name, value in estimator.get_params(deep=False).items()},
         "fitted": fields.values,
         "arrays": {name: entry for name, (entry, _) in described.items()},
     }
-    text = json.dumps(header, ensure_ascii=False, allow_nan=False, indent=1).encode()
+    text = json.dumps(header, ensure_ascii=False, allow_nan=False).encode()
     return [(HEADER, [text]), *((f"{name}.npy", pieces) for name, (_, pieces) in described.items())]
 
 
