@@ -108,7 +108,7 @@ CLAIMS = (
     Claim(
         "estimators/base.py",
         "This {} carries no certificate",
-        "tests/cli/commands/test_questions.py::test_models_without_a_certificate_say_so",
+        "tests/cli/test_questions.py::test_models_without_a_certificate_say_so",
     ),
     Claim(
         "estimators/stochastic/perceptron.py",
@@ -201,9 +201,9 @@ CLAIMS = (
         "tests/analysis/test_leave_one_out.py::test_training_errors_are_leave_one_out_errors",
     ),
     Claim(
-        "cli/commands/questions.py",
+        "cli/questions.py",
         "Not certified: the relative gap",
-        "tests/cli/commands/test_questions.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
+        "tests/cli/test_questions.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
     ),
     Claim(
         "cli/demonstration.py",
@@ -226,22 +226,22 @@ CLAIMS = (
         "tests/core/test_certificate_words.py::test_it_is_certified_at_tol_and_not_just_above",
     ),
     Claim(
-        "cli/commands/fit.py",
+        "cli/fit.py",
         "Not certified",
-        "tests/cli/commands/test_fit.py::test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved",
+        "tests/cli/test_fit.py::test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved",
     ),
     Claim(
-        "cli/commands/questions.py",
+        "cli/questions.py",
         "{} labels are too close to a tie to be certain",
         "tests/estimators/test_leave_one_out.py::test_ties_are_called_undecidable",
     ),
     Claim(
-        "cli/commands/predict.py",
+        "cli/questions.py",
         "Write certain or open after the label",
         "tests/estimators/test_svc_prediction.py::test_a_certified_prediction_never_changes_at_the_exact_optimum",
     ),
     Claim(
-        "cli/commands/questions.py",
+        "cli/questions.py",
         "Include exact leave-one-out",
         "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
     ),
@@ -396,7 +396,7 @@ NO_CLAIMS = (
     ("cli/estimator_options.py", "The relative duality gap to prove."),
     ("distributed/workers/dask_cluster.py", "Partition {} cannot be used"),
     ("io/_atomic.py", "Cannot write"),
-    ("io/_formats/by_name.py", "This is no model file"),
+    ("io/_model_files.py", "This is no model file"),
     ("io/_model/parameters.py", "a finite number ≥ 0"),
     ("io/_model/parameters.py", "a whole number ≥ −1"),
     ("io/_model/parameters.py", "a whole number ≥ 0"),
@@ -412,6 +412,6 @@ NO_CLAIMS = (
     ("solvers/interior/interior_point.py", "InteriorPoint takes up to {} samples"),
     ("solvers/active_set.py", "ActiveSet takes up to {} samples"),
     ("io/_model/fitted.py", "a classifier has at least two classes"),
-    ("io/_model/model_file.py", "{} does not say {}, so this is no model file"),
+    ("io/_model_files.py", "{} does not say {}, so this is no model file"),
     ("io/_model/parameters.py", "{} cannot be read"),
 )

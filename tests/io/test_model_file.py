@@ -183,7 +183,7 @@ def test_an_error_leaves_the_old_file_as_it_was(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("maxmargin.io._model.model_file.write_archive", full)
+    monkeypatch.setattr("maxmargin.io._model_files.write_archive", full)
     with pytest.raises(InvalidInputError, match="No space left"):
         save(model("pegasos"), path)
     assert path.read_bytes() == before
@@ -267,7 +267,7 @@ def test_an_old_model_asks_whether_these_are_the_training_rows(tmp_path):
 
 
 def test_the_version_of_the_format_is_the_newest_with_files_here():
-    from maxmargin.io._model.model_file import VERSION
+    from maxmargin.io._model_files import VERSION
 
     assert (VERSION_1.parent / f"version_{VERSION}").is_dir()
     assert maxmargin.io.FORMATS[0] == "maxmargin"

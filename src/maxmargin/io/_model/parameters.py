@@ -26,7 +26,13 @@ from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigm
 from maxmargin.kernels.names import NAMES
 from maxmargin.solvers import SOLVERS, Auto, Solver
 
-KERNELS = {"linear": Linear, "poly": Polynomial, "rbf": RBF, "sigmoid": Sigmoid, "precomputed": Precomputed}
+KERNELS: dict[str, Any] = {
+    "linear": Linear,
+    "poly": Polynomial,
+    "rbf": RBF,
+    "sigmoid": Sigmoid,
+    "precomputed": Precomputed,
+}
 SETTINGS: dict[str, dict[str, Any]] = {
     "regularization": {"": Regularization},
     "kernel": dict(KERNELS),
@@ -215,7 +221,7 @@ def check_parameter(name: str, value: Any) -> None:
 
 def decode_parameters(kind: type[Any], encoded: dict[str, Any]) -> dict[str, Any]:
     """The parameters of an estimator of some kind; those that the file does not name keep their default."""
-    known, parameters = kind().get_params(deep=False), {}
+    known, parameters = vars(kind()), {}
     for name, value in encoded.items():
         require(name in known, name, f"{kind.__name__} has no such parameter")
         parameters[name], (wanted, is_right) = decode(name, value), PARAMETERS[name]

@@ -1,9 +1,9 @@
-"""Charts as data: ticks, places and legends."""
+"""Charts as data: ticks, places and legends; and how numbers are written."""
 
 import numpy as np
 from contourpy import contour_generator
 
-from maxmargin.html_report.svg import Chart, ticks
+from maxmargin.html_report.charts import Chart, number, ticks
 
 
 def test_ticks_are_round_and_inside():
@@ -44,3 +44,8 @@ def test_areas_have_their_holes_and_curves_their_ends():
     (band, _, area), (edge, _, curve) = chart.parts
     assert (band, area.count("M"), area.count("z")) == ("band", 2, 2)
     assert (edge, curve.count("M"), curve.count("z")) == ("edge", 1, 0)
+
+
+def test_numbers_have_thousands_apart_and_a_real_minus():
+    assert number(1234567) == "1\u202f234\u202f567"
+    assert number(-0.5) == "−0.5"

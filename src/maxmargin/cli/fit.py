@@ -8,11 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+import maxmargin
 from maxmargin.cli.estimator_options import Budgets, Learning, choose
-from maxmargin.cli.exit_codes import DONE, INTERRUPTED, NOT_REACHED, tell
-from maxmargin.cli.files import DataFile, Source, check_places, write_lines
-from maxmargin.cli.options import OUTPUT, option
-from maxmargin.cli.screen import Screen
+from maxmargin.cli.options import OUTPUT, DataFile, Source, check_places, option, write_lines
+from maxmargin.cli.screen import DONE, INTERRUPTED, NOT_REACHED, Screen, tell
 
 SHOWN_WARNINGS = 3
 PLACE = "Where to save the model. The suffixes .libsvm, .svmlight and .onnx choose those formats."
@@ -47,10 +46,8 @@ def fit(
 
         model.feature_names_in_ = np.array(found.feature_names, dtype=object)
     if output is not None:
-        from maxmargin.io import FORMATS, export
-
         suffix = Path(output).suffix.removeprefix(".")
-        export(model, output, format=suffix if suffix in FORMATS else "maxmargin")
+        maxmargin.export(model, output, format=suffix if suffix in maxmargin.io.FORMATS else "maxmargin")
     if alphas is not None:
         write_lines(alphas, signed_alphas(model, found.X, found.y))
     if code != DONE:
@@ -70,7 +67,6 @@ def fit(
 def _train(model: Any, X: Any, y: Any, screen: Screen) -> tuple[int, str]:
     """Fit; the exit code, and how a fit that is not done ended."""
     from maxmargin.cli.about import proofs
-    from maxmargin.estimators import ConvergenceWarning
 
     code = DONE
     with warnings.catch_warnings(record=True) as caught, screen.watching_fits():
@@ -89,7 +85,7 @@ def _train(model: Any, X: Any, y: Any, screen: Screen) -> tuple[int, str]:
         return code, "Interrupted"
     if not all(proof.certificate.is_reached for proof in proofs(model)):
         return NOT_REACHED, "Not certified"
-    is_short = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+    is_short = any(issubclass(warning.category, maxmargin.ConvergenceWarning) for warning in caught)
     return NOT_REACHED if is_short else DONE, "The fit ended early"
 
 

@@ -1,15 +1,79 @@
-"""What can be asked about data and models: ``certify``, ``loo``, ``bounds``, ``report``; and ``convert``."""
+"""What can be asked about data and models: ``predict``, ``certify``, ``loo``, ``bounds``, ``report``; and ``convert``."""
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+import maxmargin
 from maxmargin.cli.estimator_options import Learning, choose
-from maxmargin.cli.exit_codes import DONE, INTERRUPTED, NOT_REACHED, tell
-from maxmargin.cli.files import DataFile, ModelFile, Source, check_places, write_lines, written
-from maxmargin.cli.options import MODEL, OUTPUT, option
-from maxmargin.cli.screen import Screen
+from maxmargin.cli.options import MODEL, OUTPUT, DataFile, ModelFile, Source, check_places, option, write_lines, written
+from maxmargin.cli.screen import DONE, INTERRUPTED, NOT_REACHED, Screen, tell
+from maxmargin.errors import NotSupportedError
+
+PLACE = "Write to FILE instead of stdout."
+VALUES = "Write the decision values after the label, separated by tabs."
+CERTIFIED = "Write certain or open after the label; certain: the exact optimum gives the same label."
+
+
+def predict(
+    model: ModelFile,
+    data: DataFile,
+    source: Source,
+    screen: Screen,
+    output: Annotated[str | None, option("--output -o", "FILE", PLACE, OUTPUT)] = None,
+    decision_values: Annotated[bool, option("--decision-values -v", None, VALUES, OUTPUT)] = False,
+    certified: Annotated[bool, option("--certified", None, CERTIFIED, OUTPUT)] = False,
+) -> None:
+    """Predict the label of each sample, one per line.
+
+    If the data have labels, stderr shows how many predictions are right.
+    """
+    check_places([model, data], [output])
+    machine = maxmargin.load(model)
+    found = source.read(data, machine)
+    if certified and not hasattr(machine, "certified_predictions"):
+        raise NotSupportedError(
+            f"{type(machine).__name__} has no certified predictions. Use SVC, LinearSVC or HardMarginSVC."
+        )
+    labels, certain = machine.certified_predictions(found.X) if certified else (machine.predict(found.X), None)
+    names = [written(label) for label in labels.tolist()]
+    values = machine.decision_function(found.X).reshape(len(names), -1) if decision_values else None
+    columns = [names]
+    if certain is not None:
+        columns.append(["certain" if one else "open" for one in certain.tolist()])
+    if values is not None:
+        columns += [list(map(repr, column)) for column in values.T.tolist()]
+    lines = ("\t".join(fields) for fields in zip(*columns, strict=True))
+    if output is not None:
+        write_lines(output, lines)
+    elif not screen.json:
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+    right = _right(names, found.y, machine.classes_)
+    if right is not None:
+        screen.remark(f"{right} of {len(names)} labels are right: {right / len(names):.2%}.")
+    elif found.y is not None:
+        screen.remark("None of the labels in the data is one of the model's classes, so they were not compared.")
+    screen.answer(
+        command="predict",
+        labels=labels if output is None else None,
+        certain=certain,
+        decision_values=values,
+        samples=len(names),
+        right=right,
+        accuracy=None if right is None else right / len(names),
+        saved=output,
+    )
+
+
+def _right(names: list[str], y: Any, classes: Any) -> int | None:
+    """How many labels are those of the data, written as they are; None where the data have none that the model knows."""
+    wanted = [] if y is None else [written(one) for one in y.tolist()]
+    if {written(one) for one in classes.tolist()}.isdisjoint(wanted):
+        return None
+    return sum(one == other for one, other in zip(wanted, names, strict=True))
+
 
 TOL = "The relative gap to check for. Default: the tol of the fit."
 LABELS = "Write the leave-one-out label of each sample, one per line."
@@ -36,7 +100,6 @@ def certify(
     DATA must be the training data, in the same order; a message tells you if they are not.
     Exit code 3: the gap is larger than requested.
     """
-    import maxmargin
     from maxmargin.cli.about import plain_proofs, proof_table, proofs, sentence
     from maxmargin.rounding import shown_above
 
@@ -70,15 +133,14 @@ def loo(
     found = source.labelled(data)
     model, reason = choose(learning, None, found.X, found.y)
     screen.remark(reason)
-    from maxmargin import Status, leave_one_out
     from maxmargin.cli.about import loo_tables
 
-    result = leave_one_out(model, found.X, found.y, resolve=resolve, verbose=screen.is_live)
+    result = maxmargin.leave_one_out(model, found.X, found.y, resolve=resolve, verbose=screen.is_live)
     code, n_open = DONE, int((~result.is_certain).sum())
-    if result.status is Status.STALLED:
+    if result.status is maxmargin.Status.STALLED:
         code = NOT_REACHED
         tell(f"{n_open} labels are too close to a tie to be certain; the error lies in the range shown.")
-    elif result.status is not Status.SOLVED:
+    elif result.status is not maxmargin.Status.SOLVED:
         code = INTERRUPTED
         tell(f"Interrupted: {n_open} of {result.n} labels are not known yet.")
     if output is not None:
@@ -113,7 +175,6 @@ def bounds(
     """
     if not 0 < delta < 1:
         raise typer.BadParameter(f"--delta must be between 0 and 1, got {delta:g}.")
-    import maxmargin
     from maxmargin.cli.about import bounds_table
 
     machine = maxmargin.load(model)
@@ -137,8 +198,6 @@ def report(
     DATA must be the training data, in the same order.
     """
     check_places([model, data], [output])
-    import maxmargin
-
     machine = maxmargin.load(model)
     found = source.labelled(data, machine)
     result = maxmargin.leave_one_out(machine, found.X, found.y, verbose=screen.is_live) if loo else None
@@ -160,15 +219,13 @@ def convert(
 ) -> None:
     """Write a model in another format; what the format cannot hold is refused."""
     check_places([model], [out])
-    from maxmargin.io import FORMATS, export, load
-
-    if to == "auto" and Path(out).suffix.removeprefix(".") not in FORMATS:
-        raise typer.BadParameter(
-            f"{out!r} has none of the suffixes {', '.join('.' + one for one in FORMATS)}; use --to."
-        )
-    if to not in ("auto", *FORMATS):
-        raise typer.BadParameter(f"--to must be one of {', '.join(FORMATS)}, got {to!r}.")
-    machine = load(model, n_features=features)
-    export(machine, out, format=to)
+    formats = maxmargin.io.FORMATS
+    if to == "auto" and Path(out).suffix.removeprefix(".") not in formats:
+        suffixes = ", ".join(f".{one}" for one in formats)
+        raise typer.BadParameter(f"{out!r} has none of the suffixes {suffixes}; use --to.")
+    if to not in ("auto", *formats):
+        raise typer.BadParameter(f"--to must be one of {', '.join(formats)}, got {to!r}.")
+    machine = maxmargin.load(model, n_features=features)
+    maxmargin.export(machine, out, format=to)
     screen.show(f"{type(machine).__name__}: {out}")
     screen.answer(command="convert", estimator=type(machine).__name__, saved=out)
