@@ -74,7 +74,8 @@ class InteriorPoint(Solver):
         """Why a problem cannot be solved here, or None."""
         if not problem.loss.has_quadratic_dual:
             return (
-                f"InteriorPoint solves losses with a quadratic dual, as hinge and squared hinge; got {problem.loss!r}."
+                "InteriorPoint solves losses with a quadratic dual, as the hinge and the squared hinge have, got "
+                f"{problem.loss!r}."
             )
         if not isinstance(problem.penalty, L2):
             return f"InteriorPoint solves the L2 penalty, got {problem.penalty!r}."
