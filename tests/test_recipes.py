@@ -62,7 +62,12 @@ assert "ProjectedGradient" in check(model, 1e-6).solver_
 FILES = {"Add a kernel": 4, "Add a loss": 3, "Add a solver": 3}
 
 SHARED = {
-    "Add a loss": ["tests/core/losses/test_losses.py", "-k", "huber_hinge"],
+    "Add a loss": [
+        "tests/core/losses/test_losses.py",
+        "tests/test_every_solver.py",
+        "-k",
+        "huber_hinge or (textbooks and (smo or active_set or dual_cd or interior_point))",
+    ],
     "Add a solver": ["tests/test_every_solver.py", "-k", "projected_gradient and (textbooks or agree)"],
 }
 """Tests of ours that should run on what was added."""
