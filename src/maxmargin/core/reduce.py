@@ -26,7 +26,6 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from maxmargin.core.candidate import bias_totals, memberships
-from maxmargin.core.losses import SquaredHinge
 from maxmargin.core.problem import Problem
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -122,6 +121,13 @@ def keeps_columns(problem: Problem) -> bool:
     return problem.is_linear and (problem.X.shape[1] <= n or n > MAX_FACTOR)
 
 
+def has_primal(problem: Problem) -> bool:
+    """Whether `to_primal` can pose the problem: a slack ξ costs u ξ or ξ²/2δ, not first the one and then the other."""
+    cost = problem.cost[problem.present]
+    is_endless = np.isinf(problem.loss.upper(cost)).all()
+    return bool(problem.is_hard or is_endless or not problem.loss.dual_diagonal(cost).any())
+
+
 def to_primal(problem: Problem, units: Units | None = None) -> ConeProgram:
     """The cone program in the weights, in units of the data or in those given."""
     features = to_features(problem, None if units is None else units.length)
@@ -137,11 +143,14 @@ def to_primal(problem: Problem, units: Units | None = None) -> ConeProgram:
 
     top, cost, total = _costs(problem, features.unit, units)
     length = min(1.0, top)  # small costs make short weights
-    squared = isinstance(problem.loss, SquaredHinge)
+    diagonal, upper = problem.loss.dual_diagonal(cost), problem.loss.upper(cost)
+    is_squared = bool(diagonal.any())
     slack = sp.eye_array(n)
     A = -sp.block_array([[length * YPhi, bias_column, slack], [None, None, slack]])
-    P = _diagonal(np.full(n_weights, length * (length / top)), np.zeros(n_bias), 2.0 * cost if squared else np.zeros(n))
-    q = np.concatenate([np.zeros(n_weights), total, np.zeros(n) if squared else cost])
+    P = _diagonal(
+        np.full(n_weights, length * (length / top)), np.zeros(n_bias), 1.0 / diagonal if is_squared else diagonal
+    )
+    q = np.concatenate([np.zeros(n_weights), total, np.zeros(n) if is_squared else upper])
     b = np.concatenate([-_targets(problem), np.zeros(n)])
     rescale = top / features.unit**2
     return ConeProgram(P, q, sp.csc_array(A), b, 0, lambda x, z: _spread(problem, y * z[:n] * rescale))

@@ -17,13 +17,12 @@ the proximal Newton method goes on from there.
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from maxmargin.core import Status
 from maxmargin.distributed.certificate import Candidates, judged, sides_of
-from maxmargin.distributed.course import Course
 from maxmargin.distributed.newton import newton
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Site, Sums
@@ -31,6 +30,9 @@ from maxmargin.solvers.auto import NEWTON_PRICE, ROOMY
 from maxmargin.solvers.linear import dual_cd
 from maxmargin.solvers.stall import FINEST, rounds_to_come
 from maxmargin.typing import Floats
+
+if TYPE_CHECKING:
+    from maxmargin.distributed.course import Course
 
 
 class Followed(NamedTuple):
@@ -148,7 +150,7 @@ def moves(site: Site, at: Followed, sweep: Sweep) -> Sums:
 class Ascent:
     """The weights, the offset of a free bias and the value of the dual of one problem."""
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course: "Course") -> None:
         task = self.task = course.task
         self.course, self.bias = course, task.plan.bias
         self.w, self.sides = np.zeros(task.plan.n_features + 1), np.zeros(2)
@@ -230,7 +232,7 @@ class Ascent:
         return self.caution * missing / max(abs(self.dual) + missing, np.finfo(float).tiny)
 
 
-def cocoa(course: Course) -> Status:
+def cocoa(course: "Course") -> Status:
     """Sweeps until the gap is certified; Newton steps where they are slow."""
     course.route.append("CoCoA⁺ of DualCD")
     ascent, task, is_full, n_sweeps = Ascent(course), course.task, True, 0

@@ -11,14 +11,13 @@ same number: every centre in the box is a beginning of the proximal method.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core import Status
 from maxmargin.core.losses import Hinge
 from maxmargin.distributed.certificate import Candidates, sides_of
-from maxmargin.distributed.course import Course
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Site, Sums
 from maxmargin.solvers.linear import normal_equations as equations
@@ -27,6 +26,9 @@ from maxmargin.solvers.linear.conjugate_gradients import conjugate_gradients
 from maxmargin.solvers.linear.proximal_newton import NEXT_SIGMA, advance
 from maxmargin.solvers.linear.smoothed_hinge import ENOUGH, Smoothed
 from maxmargin.typing import Floats
+
+if TYPE_CHECKING:
+    from maxmargin.distributed.course import Course
 
 
 class At(NamedTuple):
@@ -141,7 +143,7 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
 
     total = 0.0
 
-    def __init__(self, course: Course, w: Floats, level: float) -> None:
+    def __init__(self, course: "Course", w: Floats, level: float) -> None:
         plan = course.task.plan
         self.course, self.w, self.version, self.gain, self.centre = course, w, 0, np.inf, 0.5 * level
         is_hinge = isinstance(plan.loss, Hinge)
@@ -224,7 +226,7 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
         return Candidates(self.w[:-1], b, (alpha, self.at), self.sums["sides"])
 
 
-def newton(course: Course, w: Floats, level: float) -> Status:
+def newton(course: "Course", w: Floats, level: float) -> Status:
     """Proximal rounds of Newton steps until the gap is certified or no longer falls; `level` is the support vectors' mean θ."""
     course.route.append("ProximalNewton on blocks")
     smooth, caution, inner = OverBlocks(course, w, level), 1.0, 0

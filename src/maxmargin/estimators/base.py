@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.core import L2, Bias, Candidate, Problem, Regularization, Solution, Status
 from maxmargin.core.certificate.optimum_ball import optimum_balls
-from maxmargin.core.losses import loss_from_name
+from maxmargin.core.losses import TRAINABLE, loss_from_name
 from maxmargin.core.penalties import penalty_from_name
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import training_data
@@ -197,7 +197,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
 
     def _checked_tol(self) -> float:
         """The tolerance; parameters that no other object checks are checked here."""
-        check_choice("loss", self.loss, ("hinge", "squared_hinge", "ramp"))
+        check_choice("loss", self.loss, TRAINABLE)
         check_flag("warm_start", self.warm_start)
         check_flag("verbose", self.verbose)
         check_integer("n_starts", self.n_starts)

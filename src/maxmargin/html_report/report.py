@@ -51,7 +51,7 @@ def _objective(subject: Subject) -> dict[str, Any] | None:
     trade_off = estimator._trade_off() if C is None else Regularization.of(C)
     penalty: Any = getattr(estimator, "penalty", "l2")
     loss = str(getattr(estimator, "loss", "hinge"))
-    slack = {"squared_hinge": "ξ²", "ramp": " min(1, ξ)"}.get(loss, "ξ")
+    slack = {"hinge": "ξ", "squared_hinge": "ξ²", "ramp": " min(1, ξ)"}.get(loss, "ℓ(z)")
     return {
         "norm": "‖w‖₁" if penalty == "l1" else "½‖w‖²",
         "loss": loss.replace("_", " "),

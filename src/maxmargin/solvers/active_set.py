@@ -78,7 +78,7 @@ class ActiveSet(Solver):
     """Principal pivoting in 240 decimal digits: a few dozen samples, whatever their scale.
 
     *Use it when* other solvers end short of the goal on few samples: costs of 1e12 beside 1e-12, features of 1e9 beside 1.
-    *Needs* a convex loss with the L2 penalty, a positive semi-definite kernel, at most 64 samples. *Costs* n³/3
+    *Needs* a loss with a quadratic dual, the L2 penalty, a positive semi-definite kernel, at most 64 samples. *Costs* n³/3
     operations of about a microsecond for each exchange, and there are few. *Equivalent to* InteriorPoint at its optimum. What is
     left of the gap is the rounding of β, w and b to float64: little, but not where K is nearly singular and β cancels.
 
@@ -96,8 +96,9 @@ class ActiveSet(Solver):
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
-        if not problem.loss.convex or not isinstance(problem.penalty, L2):
-            return f"ActiveSet solves problems with convex losses and L2, got {problem.loss!r}, {problem.penalty!r}."
+        if not problem.loss.has_quadratic_dual or not isinstance(problem.penalty, L2):
+            what = f"{problem.loss!r}, {problem.penalty!r}"
+            return f"ActiveSet solves problems of losses with a quadratic dual and L2, got {what}."
         if problem.kernel.psd is False:
             return f"ActiveSet needs a positive semi-definite kernel, got {problem.kernel!r}. Use an RBF kernel."
         n, d = len(problem.present), problem.X.shape[1]

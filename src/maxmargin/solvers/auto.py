@@ -81,7 +81,7 @@ class Auto:
         if not problem.is_linear:
             reason = f"{n} samples with a kernel: kernel rows only where they are needed"
             return SMO(n_threads=self.n_threads, shrinking=self.shrinking), reason
-        if d <= FEW_FEATURES and n >= 4 * d:
+        if d <= FEW_FEATURES and n >= 4 * d and ProximalNewton().accepts(problem) is None:
             return self._with_settings(ProximalNewton), f"{n} samples but only {d} features: d × d equations"
         if n <= FEW_SAMPLES:
             return InteriorPoint(), f"only {n} samples: n × n equations, to high accuracy"

@@ -10,7 +10,6 @@ from maxmargin.core.candidate import Candidate, to_candidate
 from maxmargin.core.certificate.certify import Certificate, certify
 from maxmargin.core.certificate.parts import TINY
 from maxmargin.core.certificate.scores import GAP_SHARE, Scores, scores
-from maxmargin.core.losses import SquaredHinge
 from maxmargin.core.problem import Problem
 from maxmargin.core.solution import Solution, Status, TracePoint
 from maxmargin.core.workspace import Workspace
@@ -120,7 +119,7 @@ def check_range(problem: Problem) -> None:
             return
         largest = problem.diag()[problem.counted].max() + constant
         slack = 1.0 + total * largest
-        reach = total * (slack**2 if isinstance(problem.loss, SquaredHinge) else slack)
+        reach = total * (slack if np.isfinite(problem.loss.lipschitz) else slack**2)
     if not reach <= LARGEST_OBJECTIVE:
         raise InvalidInputError(
             f"The objective may leave the range of float64: the costs add up to {total:.2g} and k(x, x) is up to "

@@ -24,13 +24,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.bias import FLAT, Interval, squared_hinge_root, weighted_quantiles
+from maxmargin.core.bias import FLAT, Interval, best_interval, weighted_quantiles
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate.certify import Certificate
 from maxmargin.core.certificate.pairs import lengths_of
 from maxmargin.core.certificate.scores import Scores
 from maxmargin.core.certificate.scores import scores as scores_of
-from maxmargin.core.losses import Hinge, SquaredHinge
+from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.problem import Problem
 from maxmargin.core.solution import Solution
 from maxmargin.errors import NotSupportedError
@@ -141,22 +141,20 @@ def _bounds(problem: Problem, f: Floats, sign: float) -> Interval:
         kinks, total = np.nextafter(y - f, sign * np.inf), float(slope.weights[y > 0].sum())
         before, after = (slope.most, slope.least) if sign < 0 else (slope.least, slope.most)
         return Interval(*weighted_quantiles(kinks, slope.weights, total - before, total + after))
-    if isinstance(problem.loss, SquaredHinge):
-        b = _verified(f, y, cost, sign)
-        return Interval(b, b)
-    raise NotSupportedError(f"No closed form for the best bias of {problem.loss!r}.")
+    b = _verified(problem.loss, f, y, cost, sign)
+    return Interval(b, b)
 
 
-def _verified(f: Floats, y: Floats, cost: Floats, sign: float) -> float:
-    """The root for the squared hinge, moved until the slope there surely has the sign of the side that it bounds."""
-    root = squared_hinge_root(f, y, cost)
-    away = 4.0 * UNIT * (1.0 + abs(root))
+def _verified(loss: Loss, f: Floats, y: Floats, cost: Floats, sign: float) -> float:
+    """An end of the interval, moved until the slope there surely has the sign of the side that it bounds."""
+    end = best_interval(loss, f, y, cost, y, 0.0)[0 if sign < 0 else 1]
+    away = 4.0 * UNIT * (1.0 + abs(end))
     with np.errstate(over="ignore", invalid="ignore"):
-        while math.isfinite(b := root + sign * away):
-            slack = 1.0 - y * (f + b)
+        while math.isfinite(b := end + sign * away):
+            z = y * (f + b)
             error = 4.0 * UNIT * (1.0 + np.abs(f) + abs(b))
-            high, low = np.maximum(slack + error, 0.0), np.maximum(slack - error, 0.0)
-            # the slope is −Σ y c [slack]₊ (times 2): at its least for −1, at its largest for +1
+            high, low = -loss.subgradient(z - error), -loss.subgradient(z + error)
+            # the slope is −Σ y c |ℓ'(z)|: at its least for −1, at its largest for +1
             falls, rises = (low, high) if sign < 0 else (high, low)
             down, up = float(cost @ np.where(y > 0, falls, 0.0)), float(cost @ np.where(y < 0, rises, 0.0))
             slip = gamma(len(f) + 8) * (down + up)

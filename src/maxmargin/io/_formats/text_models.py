@@ -27,10 +27,17 @@ import scipy.sparse as sp
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators import SVC
 from maxmargin.io._formats.machine import Machine, svc_of
-from maxmargin.io._model.parameters import KERNELS, encode
+from maxmargin.io._model.parameters import encode
 from maxmargin.io._text import Lines, read_support_vectors, shown
-from maxmargin.kernels import Precomputed
+from maxmargin.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
 
+KERNELS: dict[str, Any] = {
+    "linear": Linear,
+    "poly": Polynomial,
+    "rbf": RBF,
+    "sigmoid": Sigmoid,
+    "precomputed": Precomputed,
+}
 LIBSVM_NAMES = {name.replace("poly", "polynomial"): name for name in KERNELS}
 PARAMETERS = {name: tuple(field.name for field in fields(kind)) for name, kind in KERNELS.items()}
 KNOWN = {

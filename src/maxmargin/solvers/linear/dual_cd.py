@@ -132,9 +132,9 @@ class _State:
 class DualCD(RowSolver):
     """Dual coordinate descent: the classic for sparse, wide data.
 
-    *Use it when* the data are sparse or wide and C is moderate. *Needs* the linear kernel, L2, hinge or squared hinge, finite
-    costs. *Costs* O(non-zeros) a sweep, some ten sweeps for a gap of 1e-3, many more for large C; memory O(n + d) beside the
-    data. *Equivalent to* InteriorPoint at its optimum.
+    *Use it when* the data are sparse or wide and C is moderate. *Needs* the linear kernel, L2, a loss with a quadratic dual
+    (hinge, squared hinge), finite costs. *Costs* O(non-zeros) a sweep, some ten sweeps for a gap of 1e-3, many more for large C;
+    memory O(n + d) beside the data. *Equivalent to* InteriorPoint at its optimum.
 
     Parameters
     ----------

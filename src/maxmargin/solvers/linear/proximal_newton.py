@@ -27,6 +27,7 @@ import numpy as np
 
 from maxmargin.core.bias import best_bias
 from maxmargin.core.candidate import Candidate, to_candidate
+from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.problem import Problem
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress
@@ -117,6 +118,12 @@ class ProximalNewton(RowSolver):
     >>> np.round(solution.w, 6), round(solution.b, 6)
     (array([2.]), -3.0)
     """
+
+    def accepts(self, problem: Problem) -> str | None:
+        """Why a problem cannot be solved here, or None."""
+        if problem.loss.has_quadratic_dual and not isinstance(problem.loss, Hinge | SquaredHinge):
+            return f"ProximalNewton smooths the hinge and the squared hinge, got {problem.loss!r}. Use DualCD()."
+        return super().accepts(problem)
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
         """w = 0 on the first part, or the warm start's w and α on the whole."""

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver
@@ -40,8 +39,8 @@ class RowSolver(Solver):
         name, loss, penalty = self.name, problem.loss, problem.penalty
         if not problem.is_linear:
             return f"{name} solves linear problems, got kernel {problem.kernel!r}. Use InteriorPoint()."
-        if not isinstance(loss, Hinge | SquaredHinge) or not isinstance(penalty, L2):
-            return f"{name} solves the hinge and the squared hinge with L2, got {loss!r} and {penalty!r}."
+        if not loss.has_quadratic_dual or not isinstance(penalty, L2):
+            return f"{name} solves losses with a quadratic dual and L2, got {loss!r} and {penalty!r}."
         if problem.is_hard:
             return f"{name} needs finite costs. Use ConstraintGeneration() for the hard margin."
         return None if problem.groups is None else f"{name} has one bias, got groups of samples. Use InteriorPoint()."

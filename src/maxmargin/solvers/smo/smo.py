@@ -21,7 +21,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.core.candidate import Candidate, box, make_feasible, to_candidate
-from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.core.workspace import Workspace
@@ -78,8 +77,8 @@ class SMO(Solver):
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
-        if not isinstance(problem.loss, Hinge | SquaredHinge) or not isinstance(problem.penalty, L2):
-            return f"SMO solves the hinge and the squared hinge with L2, got {problem.loss!r} and {problem.penalty!r}."
+        if not problem.loss.has_quadratic_dual or not isinstance(problem.penalty, L2):
+            return f"SMO solves losses with a quadratic dual and L2, got {problem.loss!r} and {problem.penalty!r}."
         if problem.groups is not None:
             return "SMO moves pairs of one group only. Use InteriorPoint()."
         if problem.is_hard:
@@ -93,16 +92,17 @@ class SMO(Solver):
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> State:
         """β = 0, or the warm start's."""
         lo, hi = box(problem)
-        # Σc_jξ_j² ≤ P(0, 0) = Σc at the optimum, where α_j = 2c_jξ_j: so far the squared hinge's box reaches, and no farther
-        most = 2.0 * np.sqrt(problem.cost) * np.sqrt(problem.cost.sum()) * (1.0 + 1e-9)
-        lo, hi = np.maximum(lo, -most), np.minimum(hi, most)
         on = problem.present
+        delta = np.zeros(problem.n)
+        delta[on] = problem.loss.dual_diagonal(problem.cost[on])
+        # ½δ_jα_j² ≤ c_jℓ_j at the optimum, and all losses together are at most P(0, 0): so far a box without end reaches
+        most = np.sqrt(2.0 * float(problem.cost @ problem.loss.value(1.0 - problem.y * problem.t))) * (1.0 + 1e-9)
+        most = most / np.sqrt(np.where(delta > 0.0, delta, np.nan))
+        lo, hi = np.fmax(lo, -most), np.fmin(hi, most)
         beta, scores = np.zeros(problem.n), np.zeros(problem.n)
         if warm is not None or problem.total > 0.0:
             beta = make_feasible(problem, beta if warm is None else warm.beta)
             scores = problem.decision(problem.combine(beta), self.n_threads)
-        delta = np.zeros(problem.n)
-        delta[on] = problem.loss.dual_diagonal(problem.cost[on])
         everybody = Active(
             np.arange(problem.n), problem.y, problem.t, problem.cost, lo, hi, delta, beta, np.empty(problem.n)
         )

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.bias import squared_hinge_root
+from maxmargin.core.bias import best_interval
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
@@ -303,7 +303,7 @@ def estimate(state: State) -> None:
     else:
         F = active.g + active.t - active.delta * active.beta  # with a penalised bias
         if problem.bias.is_free:
-            state.b = squared_hinge_root(F, active.y, active.cost, active.t, problem.total)
+            state.b = best_interval(problem.loss, F, active.y, active.cost, active.t, problem.total).middle
         m = active.y * (active.t - F - state.b)
         missing = float(problem.loss.residual(m, np.abs(active.beta), active.cost).sum())
     gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)

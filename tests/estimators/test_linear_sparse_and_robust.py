@@ -19,26 +19,15 @@ from maxmargin import (
     Regularization,
     Status,
     certify,
-    l1_min_c,
-    l1_path,
     leave_one_out,
 )
-from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.errors import NotSupportedError
 from maxmargin.solvers import SMO, LinearProgram, PrimalCD
+from tests.problems import clouds
 
 SPARSE = [LinearSVC("l1", "hinge"), LinearSVC("l1", "squared_hinge")]
 ROBUST = [LinearSVC(loss="ramp"), SVC(loss="ramp"), LinearSVC("l1", "ramp", n_starts=2)]
 by_name = {"ids": repr}
-
-
-def clouds(seed=0, n=80, d=5, flips=8):
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) % 2, 1, -1)
-    X = rng.standard_normal((n, d))
-    X[:, :2] += 1.5 * y[:, None]
-    labels = y.copy()
-    labels[:flips] *= -1
-    return X, labels, y
 
 
 @pytest.mark.parametrize("model", [*SPARSE, *ROBUST[:2]], **by_name)
@@ -97,77 +86,6 @@ def test_no_ball_holds_the_optimum_of_either():
         predicted, is_certain = model.fit(X, labels).certified_predictions(X)
         np.testing.assert_array_equal(predicted, model.predict(X))
         assert not is_certain.any()
-
-
-def test_a_path_enters_features_one_after_the_other():
-    X, labels, _ = clouds(flips=4)
-    path = l1_path(X, labels, Cs=8)
-    assert path.Cs[0] == pytest.approx(l1_min_c(X, labels))
-    assert path.certificates[0].primal == pytest.approx(path.Cs[0] * len(X), rel=1e-6)  # that of w = 0
-    assert path.n_features[-1] >= 2
-    assert set(path.entry_order[:2].tolist()) == {0, 1}
-    assert max(certificate.relative_gap for certificate in path.certificates) <= 1e-6
-    alone = LinearSVC("l1", C=path.Cs[4], tol=1e-6).fit(X, labels)
-    assert path.certificates[4].primal == pytest.approx(alone.certificate_.primal, rel=2e-6)
-    assert (path.entered_at[path.entry_order] >= path.Cs[0]).all()
-
-
-def test_a_path_refuses_what_makes_none():
-    X, labels, _ = clouds()
-    for Cs in (0, [], [1.0, 1.0], [-1.0], [[1.0]], [np.inf]):
-        with pytest.raises(InvalidInputError, match="C"):
-            l1_path(X, labels, Cs=Cs)
-    with pytest.raises(InvalidInputError, match="two classes"):
-        l1_min_c(X, np.arange(len(X)) % 3)
-    with pytest.raises(InvalidInputError, match="loss"):
-        l1_path(X, labels, loss="ramp")
-    with pytest.raises(InvalidInputError, match="a feature that enters"):
-        l1_path(np.zeros((4, 1)), [0, 0, 1, 1])
-
-
-def test_the_ramp_forgets_what_drags_the_hinge_along():
-    # the last sample is worth more to the hinge than the two beside it, whatever the line
-    X, labels = np.array([[-2.0], [-1.0], [1.0], [2.0], [9.0]]), np.array([-1, -1, 1, 1, -1])
-    hinge, ramp = LinearSVC(C=10).fit(X, labels), LinearSVC(C=10, loss="ramp", n_starts=5).fit(X, labels)
-    assert hinge.score(X[:4], labels[:4]) < 1.0
-    assert ramp.score(X[:4], labels[:4]) == 1.0
-    np.testing.assert_array_equal(ramp.outliers_, [4])
-
-
-def test_flipped_labels_are_among_the_outliers():
-    X, labels, _ = clouds(seed=3, n=200, flips=30)
-    ramp = LinearSVC(loss="ramp").fit(X, labels)
-    assert np.isin(ramp.outliers_, np.arange(30)).mean() > 0.7
-    z = labels * ramp.decision_function(X)
-    np.testing.assert_array_equal(ramp.outliers_, np.flatnonzero(z < 0))
-    assert ramp.objective_ >= ramp.objective_bound_ == 0.0
-    assert not hasattr(ramp.set_params(loss="hinge").fit(X, labels), "outliers_")
-
-
-def test_more_than_two_classes_have_outliers_each():
-    X, y = load_iris(return_X_y=True)
-    for model in (LinearSVC(loss="ramp"), SVC(loss="ramp"), SVC(loss="ramp", kernel="linear")):
-        model.fit(X, y)
-        assert len(model.outliers_) == len(model.objective_) == 3
-        assert certify(model, X, y).worst.relative_gap <= 1e-3
-        assert model.score(X, y) > 0.8
-
-
-@pytest.mark.parametrize(
-    "model", [LinearSVC(loss="ramp", warm_start=True), SVC(loss="ramp", warm_start=True)], **by_name
-)
-def test_a_warm_start_begins_at_the_last_outliers(model):
-    X, labels, _ = clouds()
-    first = clone(model).fit(X, labels).objective_
-    model = clone(model).fit(X, labels).fit(X, labels)
-    assert model.objective_ <= first * (1 + 1e-3)
-
-
-def test_the_exact_search_proves_its_bound():
-    X, labels, _ = clouds(n=12, d=2, flips=2)
-    model = LinearSVC(loss="ramp", solver="exact", tol=1e-4).fit(X, labels)
-    assert model.objective_ * (1 - 1e-4) <= model.objective_bound_ <= model.objective_
-    assert model.objective_ <= LinearSVC(loss="ramp", tol=1e-8).fit(X, labels).objective_ * (1 + 1e-6)
 
 
 @pytest.mark.parametrize(

@@ -304,7 +304,7 @@ def test_the_solution_says_which_solver_and_why():
 # -- refusals -------------------------------------------------------------------------------------------------------
 
 REFUSALS = [
-    (InteriorPoint(), replace(LINE, loss=Ramp()), "not convex"),
+    (InteriorPoint(), replace(LINE, loss=Ramp()), "quadratic dual"),
     (InteriorPoint(), replace(LINE, penalty=L1()), "L2 penalty"),
     (InteriorPoint(), replace(LINE, kernel=Sigmoid(gamma=1.0)), "positive semi-definite"),
     (InteriorPoint("cubic"), LINE, "form must be one of"),

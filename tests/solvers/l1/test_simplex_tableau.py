@@ -10,7 +10,7 @@ from maxmargin.solvers.base import Clock
 from maxmargin.solvers.l1.columns import Columns
 from maxmargin.solvers.l1.highs import solve_small_program
 from maxmargin.solvers.l1.simplex_tableau import Tableau
-from tests.solvers.test_l1 import wide
+from tests.solvers.l1.test_l1 import wide
 from tests.strategies import examples, generators, problems
 
 hinges = problems(max_n=14, kernels=("linear",), losses=(Hinge(),), penalty=L1())

@@ -19,7 +19,7 @@ SOLVE = """
 import json, sys
 import numpy as np
 from maxmargin._loops.hard_margin import nearest_points
-from tests.loops.test_nearest_points import answers
+from tests.loops.hard_margin.test_nearest_points import answers
 json.dump({"compiled": hasattr(nearest_points.exchange, "signatures"), "answers": answers()}, sys.stdout)
 """
 

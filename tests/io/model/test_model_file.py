@@ -30,7 +30,7 @@ from maxmargin.io._model.parameters import PARAMETERS
 from maxmargin.kernels import Custom, Expansion, FeatureMap, interactions
 from tests.io.models import MAKERS, model, new_samples, samples
 
-VERSION_1 = Path(__file__).parent.parent / "data" / "version_1"
+VERSION_1 = Path(__file__).parents[2] / "data" / "version_1"
 LEFT_OUT = {"witness_"}
 
 
@@ -222,7 +222,7 @@ def test_the_file_is_an_ordinary_zip_of_ordinary_arrays(tmp_path):
 
 
 def test_the_ten_lines_of_the_documentation_predict_the_same(tmp_path):
-    page = (Path(__file__).parents[2] / "docs" / "model_files.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "model_files.md").read_text(encoding="utf-8")
     code = page.partition("```python\n# ten lines")[2].partition("```")[0].partition("\n")[2]
     assert len([line for line in code.splitlines() if line]) == 10
     fitted = model("svc_rbf")

@@ -9,13 +9,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from maxmargin.core import losses
 from maxmargin.core.losses import Hinge, Loss, PerceptronLoss, Ramp, SquaredHinge, ZeroOne, loss_from_name
 from maxmargin.core.penalties import L1, L2
 from maxmargin.errors import InvalidInputError, NotSupportedError
 
-LOSSES = [ZeroOne(), Hinge(), SquaredHinge(), Ramp(), PerceptronLoss()]
+LOSSES = list(losses.LOSSES.values())
 CONVEX = [loss for loss in LOSSES if loss.convex]
-DUAL = [Hinge(), SquaredHinge(), PerceptronLoss()]
+DUAL = [loss for loss in LOSSES if loss.has_dual]
+QUADRATIC = [loss for loss in LOSSES if loss.has_quadratic_dual]
 Z = np.concatenate([np.linspace(-4, 4, 161), [-1e3, 1e3, np.nextafter(0, 1), np.nextafter(1, 0), np.nextafter(1, 2)]])
 quick = settings(deadline=None, max_examples=80)
 reals = st.floats(-50, 50)
@@ -182,9 +184,26 @@ def test_the_conjugate_is_the_supremum_on_a_grid(loss, cost, share):
     assert loss.conjugate(alpha, cost) == pytest.approx(np.max(alpha * m - cost * loss.value(1 - m)), abs=1e-5)
 
 
+@pytest.mark.parametrize("loss", QUADRATIC, ids=by_name)
+@quick
+@given(share=st.floats(0, 1), cost=costs)
+def test_a_quadratic_dual_is_one_with_half_its_diagonal(loss, share, cost):
+    alpha = dual_point(loss, share, cost)
+    assert loss.dual_penalty(alpha, cost) == pytest.approx(0.5 * loss.dual_diagonal(cost) * alpha**2, rel=1e-14)
+
+
+@pytest.mark.parametrize("loss", DUAL, ids=by_name)
+@quick
+@given(m=reals, error=st.floats(0, 2), share=st.floats(0, 1), at=st.floats(-1, 1), cost=costs)
+def test_no_residual_within_the_error_is_above_its_bound(loss, m, error, share, at, cost):
+    m, error, alpha, cost = (np.array([v]) for v in (m, error, dual_point(loss, share, cost), cost))
+    bound = loss.residual_above(m, error, alpha, cost)
+    assert bound >= loss.residual(m + at * error, alpha, cost)
+
+
 @pytest.mark.parametrize("loss", DUAL, ids=by_name)
 def test_outside_the_box_conjugate_and_residual_are_infinite(loss):
-    outside = np.array([-1e-300, -2.0, 3.0])[: 2 if loss.name == "squared_hinge" else 3]
+    outside = np.array([-1e-300, -2.0, 3.0])[: 2 if np.isinf(loss.upper(2.0)) else 3]
     for cost in (2.0, 0.0):
         assert np.isinf(loss.conjugate(outside, cost)).all()
         assert np.isinf(loss.residual(np.zeros_like(outside), outside, cost)).all()
@@ -356,7 +375,6 @@ def test_losses_are_values_with_names(loss):
     assert loss_from_name(loss) is loss
     assert pickle.loads(pickle.dumps(loss)) == loss
     assert hash(type(loss)()) == hash(loss)
-    assert loss.has_dual == (loss in DUAL)
 
 
 @pytest.mark.parametrize("bad", ["Hinge", "logistic", None, 1])
