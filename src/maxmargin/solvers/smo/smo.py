@@ -1,6 +1,6 @@
 """Sequential minimal optimisation in working sets, for kernels.
 
-    min_β  ½ βᵀKβ − tᵀβ    s.t.  lo ≤ β ≤ hi,   and Σβ = τ where the bias is free
+    min_β  ½ βᵀKβ − tᵀβ    s.t.  lo ≤ β ≤ hi,   and Σβ = τ, over all samples or each group, where the bias is free
 
 The working sets of Joachims (1999), each solved by the pairs of Fan, Chen & Lin (JMLR 2005). A round takes the samples that
 violate most, computes only the kernel block between them, solves that, and then adds the rows of those that moved to the
@@ -82,8 +82,6 @@ class SMO(Solver):
         """Why a problem cannot be solved here, or None."""
         if not isinstance(problem.loss, Hinge | SquaredHinge) or not isinstance(problem.penalty, L2):
             return f"SMO solves the hinge and the squared hinge with L2, got {problem.loss!r} and {problem.penalty!r}."
-        if problem.groups is not None:
-            return "SMO moves pairs of one group only. Use InteriorPoint()."
         if problem.is_hard:
             return "SMO needs finite costs. Use ConstraintGeneration() for the hard margin."
         return None
@@ -100,15 +98,17 @@ class SMO(Solver):
         lo, hi = np.maximum(lo, -most), np.minimum(hi, most)
         on = problem.present
         beta, scores = np.zeros(problem.n), np.zeros(problem.n)
-        if warm is not None or problem.total > 0.0:
+        if warm is not None or problem.total > 0.0 or problem.groups is not None:
             beta = make_feasible(problem, beta if warm is None else warm.beta)
             scores = problem.decision(problem.combine(beta), self.n_threads)
         delta = np.zeros(problem.n)
         delta[on] = problem.loss.dual_diagonal(problem.cost[on])
+        group = np.zeros(problem.n, dtype=np.intp) if problem.groups is None else problem.groups
         everybody = Active(
-            np.arange(problem.n), problem.y, problem.t, problem.cost, lo, hi, delta, beta, np.empty(problem.n)
+            np.arange(problem.n), problem.y, problem.t, problem.cost, lo, hi, delta, group, beta, np.empty(problem.n)
         )
-        state = State(problem, workspace.max_bytes, everybody, everybody, 0.0, self.tuning)
+        biases = np.zeros(1 if problem.totals is None else len(problem.totals))
+        state = State(problem, workspace.max_bytes, everybody, everybody, 0.0, self.tuning, biases)
         self._restart(state, beta, scores)
         return state
 
@@ -201,7 +201,7 @@ class SMO(Solver):
         matrix = problem.kernel_matrix(dtype, 0, self.n_threads)
         matrix.reset(problem.row(samples))
         may_make_rows = state.bytes_for_rows() > 0 and width <= tuning.narrow
-        state.source = LoopColumns.of(matrix, padded(len(samples))) if may_make_rows else None
+        state.source = LoopColumns.of(matrix, padded(len(samples) + 1)) if may_make_rows else None
         if len(samples) > tuning.few and state.source is None and not matrix.are_rows_cheap:
             matrix.max_bytes = state.max_bytes // 2
         state.matrix = matrix
@@ -226,16 +226,18 @@ class SMO(Solver):
             if is_whole:
                 state.working = np.arange(size)
             else:
-                state.working, stay = choose(active.g, active.beta, active.lo, active.hi, last, size)
+                state.working, stay = choose(
+                    active.g + state.biases[active.group], active.beta, active.lo, active.hi, last, size
+                )
             state.kernel, state.has_whole = self._working_kernel(state, last, stay), is_whole
         assert state.kernel is not None
         at = state.working
-        before, g_before = active.beta[at], active.g[at]
+        before, g_before, is_free = active.beta[at], active.g[at], state.problem.bias.is_free
         share = tuning.share
         if state.source is not None:  # as far as the gap asks for, which shrinks about as the violation does
             share = max(tuning.whole_share, 0.5 * tol / max(state.gap, tol))
         active.beta[at] = state.kernel.solve(
-            before, active.lo[at], active.hi[at], g_before, state.problem.bias.is_free, share, tuning
+            before, active.lo[at], active.hi[at], g_before, active.group[at] if is_free else None, share, tuning
         )
         moves = active.beta[at] - before
         self._carry(state, moves, is_whole)
@@ -253,7 +255,7 @@ class SMO(Solver):
         size, constant = len(at), state.problem.bias.scale**2
         if state.source is not None:
             return WorkingKernel.by_rows(state.source, active.delta, constant, state.bytes_for_rows())
-        out = np.empty((padded(size), padded(size)), dtype=state.matrix.dtype)
+        out = np.empty((padded(size + 1), padded(size + 1)), dtype=state.matrix.dtype)
         out[size:], out[:, size:] = 0.0, 0.0
         if stay:
             assert state.kernel is not None

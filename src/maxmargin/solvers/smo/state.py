@@ -123,13 +123,13 @@ class LoopColumns(NamedTuple):
             return None
         n, d = side.rows.shape
         T, squares = np.zeros((-(-d // 4) * 4, max(n, size)), dtype=dtype), np.zeros(max(n, size), dtype=dtype)
-        T[:d, :n], squares[:n] = side.rows.T, side.squares
+        T[:d, :n], squares[:n], squares[n:] = side.rows.T, side.squares, 1e30  # so far away that K is 0 there
         return cls(T, squares)
 
 
 @dataclass
 class WorkingKernel:
-    """K of a working set, its size padded to whole chunks: all of it, or those of its rows that were needed so far.
+    """K of a working set, its size padded to whole chunks by zeros: all of it, or those of its rows that were needed so far.
 
     Row i stands in ``K[slot[i]]``; −1 where it is not there yet. `constant` and `delta` are what a penalised bias adds to all
     of K, and a squared loss to its diagonal.
@@ -151,45 +151,50 @@ class WorkingKernel:
 
     @classmethod
     def by_rows(cls, source: LoopColumns, delta: Floats, constant: float, max_bytes: int) -> "WorkingKernel":
-        """With no row there yet, and room for as many as the memory holds: at least two."""
-        dtype, size = source.T.dtype, source.T.shape[1]
-        capacity = min(size, max(2, max_bytes // (size * dtype.itemsize)))
-        K = np.empty((capacity, size), dtype=dtype)
-        K[0] = 0.0  # read, and multiplied by 0, before it is filled
-        extra = np.zeros(size, dtype=dtype)
-        extra[: len(delta)] = delta
-        diagonal = extra + dtype.type(1.0 + constant)
-        return cls(K, np.full(size, -1), diagonal, source, constant, extra)
+        """With no row there yet but one of zeros, and room for as many as the memory holds: at least two."""
+        (_, size), dtype, count = source.T.shape, source.T.dtype, len(delta)
+        K = np.empty((min(size, max(3, max_bytes // (size * dtype.itemsize))), size), dtype=dtype)
+        K[0] = 0.0
+        slot, diagonal = np.full(size, -1), np.zeros(size, dtype=dtype)
+        slot[count:], diagonal[:count] = 0, delta + 1.0 + constant
+        return cls(K, slot, diagonal, source, constant, delta.astype(dtype), used=1)
 
     def solve(
-        self, beta: Floats, lo: Floats, hi: Floats, g: Floats, is_free: bool, share: float, tuning: SMOTuning
+        self,
+        beta: Floats,
+        lo: Floats,
+        hi: Floats,
+        g: Floats,
+        group: Indices | None,
+        share: float,
+        tuning: SMOTuning,
     ) -> Floats:
-        """β after pairs, or single steps where the bias is not free, until the violation is this share of what it was.
+        """β after pairs, each in one group of samples, until the violation is this share of what it was.
 
-        Single steps crawl along what hardly bends, such as twins of both classes; where they did not end, pairs follow.
+        Without groups no sum is fixed: the entry behind the samples takes what they move.
         """
-        from maxmargin._loops.smo.pair_steps import IS_FULL, N_FIELDS, STEPS, USED, pair_steps, single_steps
+        from maxmargin._loops.smo.pair_steps import IS_FULL, USED, pair_steps
 
         count, size, dtype = len(beta), self.K.shape[1], self.K.dtype
         wide = np.zeros((4, size))  # padded with entries that may not move
         wide[:, :count] = beta, lo, hi, g
+        if group is None:
+            wide[1:3, count], group = (-1e300, 1e300), np.zeros(count + 1, dtype=np.intp)
         beta, lo, hi = wide[:3]
         gradient = wide[3].astype(dtype)
-        rise, fall = (np.where(may, 0.0, -1e30).astype(dtype) for may in (beta < hi, beta > lo))
+        is_in = np.zeros((int(group.max()) + 1, size), dtype=np.bool_)
+        is_in[group, np.arange(len(group))] = True
+        rise, fall = (np.where(is_in & may, 0.0, -1e30).astype(dtype) for may in (beta < hi, beta > lo))
         eps = float(np.finfo(dtype).eps)
         source = LoopColumns.none(dtype) if self.source is None else self.source
-        report = np.zeros(N_FIELDS)
-        report[USED] = self.used
+        rows = np.array([self.used, 0])
         most_steps = min(int(tuning.round_work / size), tuning.sample_steps * size)
-        for steps in (pair_steps,) if is_free else (single_steps, pair_steps):
-            steps(
-                self.K, self.slot, source.T, source.squares, self.delta.astype(dtype, copy=False),
-                dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, rise, fall, 8.0 * eps, share,
-                4.0 * eps * float(np.abs(gradient).max()), most_steps, report,
-            )  # fmt: skip
-            if report[STEPS] < most_steps:
-                break
-        self.used, self.is_full = int(report[USED]), bool(report[IS_FULL])
+        pair_steps(
+            self.K, self.slot, source.T, source.squares, self.delta.astype(dtype, copy=False),
+            dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, rise, fall, 8.0 * eps, share,
+            4.0 * eps * float(np.abs(gradient).max()), most_steps, rows,
+        )  # fmt: skip
+        self.used, self.is_full = int(rows[USED]), bool(rows[IS_FULL])
         return beta[:count]
 
 
@@ -204,6 +209,7 @@ class Active:
     lo: Floats
     hi: Floats
     delta: Floats
+    group: Indices
     beta: Floats
     g: Floats
 
@@ -224,7 +230,7 @@ class State:
     active: Active
     dual: float
     tuning: SMOTuning
-    b: float = 0.0
+    biases: Floats  # of each group
     gap: float = np.inf
     matrix: KernelMatrix | None = None
     source: LoopColumns | None = None
@@ -249,6 +255,11 @@ class State:
     claims: int = 0
     is_exact: bool = False
     judged: Candidate | None = None
+
+    @property
+    def b(self) -> Any:
+        """The bias, or those of the groups."""
+        return float(self.biases[0]) if self.problem.groups is None else self.biases
 
     def forget_working_set(self) -> None:
         """Begin the next round with an empty one."""
@@ -293,23 +304,33 @@ class State:
 @np.errstate(over="ignore", invalid="ignore")
 def estimate(state: State) -> None:
     """The bias, and the relative gap as far as the active samples tell; 1 where it leaves float64."""
-    active, problem = state.active, state.problem
-    if isinstance(problem.loss, Hinge):
-        from maxmargin._loops.smo.hinge_gap import look
-
-        # Σβ = τ: those left out at their upper bound pull the bias with −Σ of their β, and the total with τ
-        b, missing, _ = look(active.g, active.y, active.t, active.beta, active.cost, problem.bias.is_free)
-        state.b = b
-    else:
-        F = active.g + active.t - active.delta * active.beta  # with a penalised bias
-        if problem.bias.is_free:
-            state.b = squared_hinge_root(F, active.y, active.cost, active.t, problem.total)
-        m = active.y * (active.t - F - state.b)
-        missing = float(problem.loss.residual(m, np.abs(active.beta), active.cost).sum())
+    missing, problem = 0.0, state.problem
+    for q in range(len(state.biases)):
+        some = state.active
+        if problem.groups is not None:
+            some = some.restrict(np.flatnonzero(some.group == q))
+        if len(some.samples):
+            state.biases[q], residual = _bias_and_residual(problem, some, q)
+            missing += residual
     gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
     state.gap = gap if np.isfinite(gap) else 1.0
     least = state.missing[-1] if state.missing else np.inf
     state.missing.append(min(least, missing / max(abs(state.dual), np.finfo(float).tiny)))
+
+
+def _bias_and_residual(problem: Problem, some: Active, q: int) -> tuple[float, float]:
+    """The best bias of the active samples of group q, or of all, and what they miss to the dual value."""
+    if isinstance(problem.loss, Hinge):
+        from maxmargin._loops.smo.hinge_gap import look
+
+        # Σβ = τ: those left out at their upper bound pull the bias with −Σ of their β, and the total with τ
+        return look(some.g, some.y, some.beta, some.cost, problem.bias.is_free)  # type: ignore[no-any-return]
+    F, b = some.g + some.t - some.delta * some.beta, 0.0  # with a penalised bias
+    if problem.bias.is_free:
+        total = problem.total if problem.totals is None else float(problem.totals[q])
+        b = squared_hinge_root(F, some.y, some.cost, some.t, total)
+    m = some.y * (some.t - F - b)
+    return b, float(problem.loss.residual(m, np.abs(some.beta), some.cost).sum())
 
 
 def shrink(state: State) -> None:
@@ -318,7 +339,7 @@ def shrink(state: State) -> None:
     state.last_shrink = state.rounds
     if len(active.samples) <= state.working_size():
         return
-    F = active.g + active.t - active.delta * active.beta + state.b
+    F = active.g + active.t - active.delta * active.beta + state.biases[active.group]
     inside = active.y * (active.t - F)
     upper = np.abs(active.lo + active.hi)
     alpha = np.abs(active.beta)
