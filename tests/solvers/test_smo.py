@@ -229,7 +229,7 @@ def test_without_room_for_its_rows_a_problem_goes_on_with_working_sets():
     p = noisy(1000, cost=3.0)
     kernel = WorkingKernel.by_rows(LoopColumns.of(p.kernel_matrix(), 1024), np.zeros(p.n), 0.0, max_bytes=20 * 1024 * 8)
     lo, hi = np.minimum(3.0 * p.y, 0.0), np.maximum(3.0 * p.y, 0.0)
-    beta = kernel.solve(np.zeros(p.n), lo, hi, -p.y, np.zeros(p.n, dtype=int), share=1e-3, tuning=SMOTuning())
+    beta = kernel.solve(np.zeros(p.n), lo, hi, -p.y, np.zeros(p.n, dtype=int), SMOTuning(share=1e-3))
     assert kernel.is_full
     assert kernel.used == 20, "one row of zeros among them"
     assert 0 < np.count_nonzero(beta) <= 20
@@ -269,8 +269,8 @@ def test_samples_that_come_back_find_rows_of_their_own():
     state.active = state.everybody.restrict(np.arange(600))
     solver.step(state, 1e-5, clock)
     assert state.source is not None
-    beta = solver.finish(state, 1e-5).beta
-    solver.heed(state, p.decision(p.combine(beta)))
+    solver.finish(state, 1e-5)
+    solver.step(state, 1e-5, clock)
     assert len(state.active.samples) == 1500
     while state.gap > 1e-5 and state.rounds < 30:
         solver.step(state, 1e-5, clock)

@@ -8,11 +8,13 @@ import numpy as np
 
 from maxmargin.core.bias import squared_hinge_root
 from maxmargin.core.candidate import Candidate
+from maxmargin.core.dual import make_feasible
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import RBF
 from maxmargin.kernels.tiles import is_sparse, take
+from maxmargin.solvers.stall import TENTH
 from maxmargin.typing import Block, Floats, Indices
 
 
@@ -32,29 +34,14 @@ class SMOTuning:
     part: int = 8
     """Share of all samples, as a divisor, that a working set has at least where they are few for its size."""
 
-    round_values: float = 6e7
-    """Kernel values that one round may need, so that more than 40 000 active samples are given smaller working sets."""
-
     round_work: float = 4e7
     """Entries that the pairs of one round may pass over: about 50 ms."""
-
-    sample_steps: int = 500
-    """Steps of one round for each sample of a small working set: where that is not enough, the gap is looked at in between."""
 
     narrow: int = 64
     """Features up to which a compiled loop makes single rows; with more, a matrix product for many rows is worth waiting for."""
 
     share: float = 0.1
     """Share of its first violation to which a working set is solved."""
-
-    whole_share: float = 1e-3
-    """The same for all samples as one working set: nobody else is waiting."""
-
-    pause: int = 5
-    """Rounds between two looks for samples to leave out, and without progress before a small problem claims what it has."""
-
-    claim: float = 0.9
-    """Share of a gap that the estimate must reach to claim it; half of that after each claim that failed."""
 
     rough: float = 1e-4
     """Relative gap that float32 is good for at the end: it has 24 bits, and a gap is a difference of sums."""
@@ -63,11 +50,8 @@ class SMOTuning:
     """Relative gap that float32 is good for on the way to a smaller one."""
 
     slow_rounds: int = 10
-    """Rounds in which the gap must halve; else the next working sets are twice as large."""
-
-    worth: float = 0.02
-    """Share of itself, or of what is missing, by which the dual value must rise to be progress: the gap of noisy data with a
-    large cost stands still for long while the dual value climbs."""
+    """Rounds in which the gap must halve, or the next working sets are twice as large. So many also lie between two looks for
+    samples to leave out, and pass without progress before a small problem claims what it has."""
 
     fine: float = 1e-7
     """Relative gap at which the free samples of a small problem are certain, and its last digits are computed."""
@@ -166,10 +150,9 @@ class WorkingKernel:
         hi: Floats,
         g: Floats,
         group: Indices | None,
-        share: float,
         tuning: SMOTuning,
     ) -> Floats:
-        """β after pairs, each in one group of samples, until the violation is this share of what it was.
+        """β after pairs, each in one group of samples, until the violation is a share of what it was.
 
         Without groups no sum is fixed: the entry behind the samples takes what they move.
         """
@@ -188,10 +171,10 @@ class WorkingKernel:
         eps = float(np.finfo(dtype).eps)
         source = LoopColumns.none(dtype) if self.source is None else self.source
         rows = np.array([self.used, 0])
-        most_steps = min(int(tuning.round_work / size), tuning.sample_steps * size)
+        most_steps = int(tuning.round_work / size)
         pair_steps(
             self.K, self.slot, source.T, source.squares, self.delta.astype(dtype, copy=False),
-            dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, rise, fall, 8.0 * eps, share,
+            dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, rise, fall, 8.0 * eps, tuning.share,
             4.0 * eps * float(np.abs(gradient).max()), most_steps, rows,
         )  # fmt: skip
         self.used, self.is_full = int(rows[USED]), bool(rows[IS_FULL])
@@ -246,15 +229,12 @@ class State:
     face_wait: int = 0  # rounds between the last two
     rise: float = 0.0  # of the dual value in the rounds before the last step
     old_dual: float = -np.inf  # when the rounds were last found slow, or not
-    least_gap: float = np.inf
-    last_dual: float = -np.inf
-    last_progress: int = 0
     missing: list[float] = field(
         default_factory=list
     )  # least part of the dual value that was missing, after each round
-    claims: int = 0
+    was_judged: bool = False
     is_exact: bool = False
-    judged: Candidate | None = None
+    judged: Candidate | None = None  # that of the last check, until the next round
 
     @property
     def b(self) -> Any:
@@ -284,21 +264,18 @@ class State:
         whole = tuning.whole if 2 * np.count_nonzero(active.beta) >= n_active else tuning.few
         if n_active <= min(whole, room):
             return n_active
-        usual = min(
-            tuning.size, max(tuning.few, self.problem.n // tuning.part), max(128, tuning.round_values // n_active)
-        )
+        usual = min(tuning.size, max(tuning.few, self.problem.n // tuning.part))
         return int(min(usual * 2 ** min(self.growth, 4), n_active, tuning.whole, room))
 
-    def note_progress(self) -> None:
-        """After each round: whether the gap or the dual value has changed by something worth while."""
-        if self.gap < 0.9 * self.least_gap or self._climbs():
-            self.least_gap, self.last_progress = min(self.gap, self.least_gap), self.rounds
-            self.last_dual = self.dual
+    def stands_still(self, rounds: int) -> bool:
+        """Whether what is missing has not fallen by a tenth in so many rounds."""
+        return len(self.missing) > rounds and self.missing[-1] > TENTH * self.missing[-1 - rounds]
 
-    def _climbs(self) -> bool:
-        """Whether the dual value has risen by something worth while."""
-        missing = min(self.gap * abs(self.dual) / max(1.0 - self.gap, 1e-16), np.finfo(float).max)
-        return self.dual - self.last_dual > self.tuning.worth * min(missing, abs(self.dual))
+    def full_beta(self) -> Floats:
+        """β of all samples, feasible."""
+        beta = self.everybody.beta.copy()
+        beta[self.active.samples] = self.active.beta
+        return make_feasible(self.problem, beta)
 
 
 @np.errstate(over="ignore", invalid="ignore")
