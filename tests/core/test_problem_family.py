@@ -15,7 +15,7 @@ from maxmargin.core import L1, Bias, Candidate, Hinge, Problem, SquaredHinge, ce
 from maxmargin.core.candidate import box, make_feasible, reach
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernels import RBF, Linear
-from maxmargin.solvers import SMO, InteriorPoint, auto, solve
+from maxmargin.solvers import SMO, DualCD, InteriorPoint, auto, solve
 from maxmargin.solvers.registry import SOLVERS
 from tests.strategies import examples, generators
 
@@ -234,8 +234,8 @@ def test_groups_that_cannot_be_posed_are_refused_with_the_reason():
         nu_classification(X, y, 0.9)  # ν ≤ 2 · 1/3
     with pytest.raises(InvalidInputError, match="a group for each sample"):
         Problem(X, y, np.ones(3), groups=np.zeros(2), totals=np.zeros(1))
-    with pytest.raises(NotSupportedError, match="pairs of one group only"):
-        solve(nu_classification(X, y, 0.5), SMO())
+    with pytest.raises(NotSupportedError, match="solves classification"):
+        solve(nu_classification(X, y, 0.5), DualCD())
 
 
 def test_a_tube_that_holds_all_targets_leaves_w_at_zero():

@@ -4,7 +4,7 @@ The dual's feasible set is lo ≤ β ≤ hi, and Σβ = τ where the bias is fre
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,14 @@ from maxmargin.typing import Floats
 class Candidate:
     """A point to be judged: w (a vector of the feature space), the bias b, and a dual point β, which gives the lower bound.
 
-    b is a number, or an array where the problem has groups.
+    b is a number, or an array where the problem has groups. `scores` are those that
+    `core.certificate.scores.scored` has found; what `dataclasses.replace` makes has none.
     """
 
     w: Floats
     b: Any
     beta: Floats
+    scores: Any = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("w", "beta"):

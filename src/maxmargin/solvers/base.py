@@ -14,7 +14,6 @@ from maxmargin.core.solution import Status
 from maxmargin.core.workspace import DEFAULT_BYTES, Workspace
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.stall import WINDOW
-from maxmargin.typing import Floats
 
 
 @dataclass(frozen=True)
@@ -162,6 +161,3 @@ class Solver(ABC):
         if not problem.is_classification and not self.takes_targets:
             return f"{self.name} solves classification, got targets or a total. Use SMO() or InteriorPoint()."
         return self.accepts(problem)
-
-    def heed(self, state: Any, scores: Floats) -> None:  # noqa: B027
-        """Learn from the float64 scores of the last candidate, which was claimed to be good enough and is not."""

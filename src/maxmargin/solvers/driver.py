@@ -146,7 +146,6 @@ class _Run:
         self.certificate: Certificate | None = None
         self.judged: Certificate | None = None  # by the last step
         self.trace: list[TracePoint] = []
-        self.scores: Scores | None = None
         self.best_scores: Scores | None = None
         self.state: Any = None
         self.caution = 1.0  # the factor of a solver's own estimate: it doubles with each claim that was not true
@@ -187,7 +186,7 @@ class _Run:
         try:
             self.state = self.solver.init(self.problem, self.workspace, warm)
             if warm is not None:
-                self.judge(warm)
+                self.judge(Candidate(warm.w, warm.b, warm.beta))  # its scores may be those of another problem
             while True:
                 spent = self.clock.spent()
                 if spent is not None:
@@ -205,9 +204,7 @@ class _Run:
                 if progress.is_final or self.believes(progress):
                     certificate = self.judge(self.solver.finish(self.state, self.tol))
                     if certificate.relative_gap > self.tol:
-                        assert self.scores is not None
                         self.caution, self.refuted = 2.0 * self.caution, self.clock.rounds
-                        self.solver.heed(self.state, self.scores.values)
                 is_solved = self.best_gap <= self.tol
                 has_ended = not is_solved and (progress.is_final or self.stalls(progress))
                 successor = None if is_solved else self.successor(progress, has_ended)
@@ -315,12 +312,14 @@ class _Run:
     def judge(self, candidate: Candidate) -> Certificate:
         """Certify a candidate and keep it if it is the best so far."""
         n_threads = getattr(self.solver, "n_threads", 1)
-        self.scores = scores(self.problem, candidate, self.tol, n_threads)
-        certificate = certify(self.problem, candidate, self.scores, tol=self.tol, n_threads=n_threads)
+        found = candidate.scores
+        if found is None:
+            found = scores(self.problem, candidate, self.tol, n_threads)
+        certificate = certify(self.problem, candidate, found, tol=self.tol, n_threads=n_threads)
         self.judged = certificate
         self.pulse.certified(certificate, self.clock.rounds)
         if self.best is None or certificate.relative_gap < self.best_gap:
-            self.best, self.certificate, self.best_scores = candidate, certificate, self.scores
+            self.best, self.certificate, self.best_scores = candidate, certificate, found
         self.trace.append(
             TracePoint(
                 self.clock.seconds, self.clock.rounds, certificate.primal, certificate.dual, certificate.relative_gap

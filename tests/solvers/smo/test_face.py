@@ -117,7 +117,7 @@ def test_faces_lead_to_the_optimum(many_faces, steps, bias, kernel, tol):
     solution = solve(p, SMO(), tol=tol)
     assert solution.status is Status.SOLVED
     assert certify(p, solution).relative_gap <= tol
-    assert steps, "no step on a face was made"
+    assert steps or not bias.is_free, "no step on a face was made"
     reference = solve(p, InteriorPoint(), tol=1e-9).certificate
     assert solution.certificate.primal == pytest.approx(reference.primal, rel=2 * tol)
 

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.svm import NuSVC
 
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status, certify
 from maxmargin.core.bias import hinge_interval
@@ -46,6 +47,29 @@ def test_working_sets_rows_and_shrinking_reach_the_gap(small_sets, bias, loss, t
     assert certify(p, solution).relative_gap <= tol
     reference = solve(p, InteriorPoint(), tol=1e-9).certificate
     assert solution.certificate.primal == pytest.approx(reference.primal, rel=2 * tol)
+
+
+@pytest.mark.parametrize("tuning", [SMOTuning(), SMOTuning(whole=256, size=128)], ids=["rows", "working sets"])
+@pytest.mark.parametrize("nu", [0.5, 0.9])
+@pytest.mark.parametrize("n", [120, 700])
+def test_pairs_within_groups_solve_nu_classification(n, nu, tuning, monkeypatch):
+    monkeypatch.setattr(SMO, "tuning", tuning)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    X = np.random.default_rng(n).standard_normal((n, 3)) + 0.5 * y[:, None]
+    groups, totals = (y < 0).astype(int), np.array([0.5, -0.5])
+    p = Problem(X, y, np.full(n, 1.0 / (nu * n)), kernel=RBF(0.3), target=np.zeros(n), groups=groups, totals=totals)
+    solution = solve(p, SMO(), tol=1e-6)
+    assert (solution.status, solution.solver) == (Status.SOLVED, "SMO: asked for")
+    assert [solution.beta[y > 0].sum(), solution.beta[y < 0].sum()] == pytest.approx([0.5, -0.5], rel=1e-12)
+    reference = solve(p, InteriorPoint(), tol=1e-9).certificate
+    assert solution.certificate.primal == pytest.approx(reference.primal, rel=2e-6)
+    theirs = NuSVC(nu=nu, gamma=0.3, tol=1e-8).fit(X, y)  # scaled so that its margin is 1
+    beta = np.zeros(n)
+    beta[theirs.support_] = theirs.dual_coef_[0]
+    scale = 1.0 / np.abs(beta).sum()
+    value = p.primal(scale * beta, scale * (float(theirs.intercept_[0]) + np.array([-1.0, 1.0])))
+    assert solution.certificate.dual <= value
+    assert solution.certificate.primal == pytest.approx(value, rel=1e-3)
 
 
 @examples(40)
@@ -205,9 +229,9 @@ def test_without_room_for_its_rows_a_problem_goes_on_with_working_sets():
     p = noisy(1000, cost=3.0)
     kernel = WorkingKernel.by_rows(LoopColumns.of(p.kernel_matrix(), 1024), np.zeros(p.n), 0.0, max_bytes=20 * 1024 * 8)
     lo, hi = np.minimum(3.0 * p.y, 0.0), np.maximum(3.0 * p.y, 0.0)
-    beta = kernel.solve(np.zeros(p.n), lo, hi, -p.y, is_free=True, share=1e-3, tuning=SMOTuning())
+    beta = kernel.solve(np.zeros(p.n), lo, hi, -p.y, np.zeros(p.n, dtype=int), SMOTuning(share=1e-3))
     assert kernel.is_full
-    assert kernel.used == 20
+    assert kernel.used == 20, "one row of zeros among them"
     assert 0 < np.count_nonzero(beta) <= 20
     assert abs(beta.sum()) < 1e-9
     assert solve(p, SMO(), budget=Budget(bytes=4 * 20 * 1024 * 4)).status is Status.SOLVED
@@ -245,8 +269,8 @@ def test_samples_that_come_back_find_rows_of_their_own():
     state.active = state.everybody.restrict(np.arange(600))
     solver.step(state, 1e-5, clock)
     assert state.source is not None
-    beta = solver.finish(state, 1e-5).beta
-    solver.heed(state, p.decision(p.combine(beta)))
+    solver.finish(state, 1e-5)
+    solver.step(state, 1e-5, clock)
     assert len(state.active.samples) == 1500
     while state.gap > 1e-5 and state.rounds < 30:
         solver.step(state, 1e-5, clock)

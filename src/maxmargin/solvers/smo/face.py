@@ -38,7 +38,8 @@ def free_samples(state: State) -> Indices:
 
 def is_worth_it(state: State) -> bool:
     """Whether a step on the face may help, and its square fits into half of the memory."""
-    if state.problem.kernel.psd is False or state.source is not None or not state.gap < state.tuning.face_below:
+    problem, is_known = state.problem, state.gap < state.tuning.face_below
+    if problem.kernel.psd is False or problem.groups is not None or state.source is not None or not is_known:
         return False
     count = len(free_samples(state))
     return count >= state.tuning.few and count**2 * _precision(state).itemsize <= state.max_bytes // 2
