@@ -1,6 +1,7 @@
 """Leaving samples out on the equations of the full solution: pivots, the scores of all samples, and one look at the gap."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +12,10 @@ from maxmargin.analysis.leave_one_out.full import TUNING, Full
 from maxmargin.analysis.leave_one_out.tableau import Tableau
 from maxmargin.core import Hinge, Problem, products
 from maxmargin.kernel_matrix.expansion import Expansion
-from maxmargin.kernels.tiles import FLOAT64
+from maxmargin.kernel_matrix.tiles import fill, prepared
+from maxmargin.kernels.tiles import FLOAT64, TILE_ROWS, cut, squared_norms
 from maxmargin.rounding import UNIT, gamma
+from maxmargin.threads import together
 from maxmargin.typing import Flags, Floats, Indices
 
 
@@ -123,9 +126,10 @@ class KernelProducts:
 
     def __init__(self, full: Full, n_threads: int) -> None:
         self._problem, self._n_threads = full.problem, n_threads
+        self._columns = full.problem.expansion(np.arange(full.problem.n), np.ones(full.problem.n))
         self._slot = np.full(full.problem.n, -1)
         self._joined = np.empty(0, dtype=np.intp)
-        self._rows = gram_rows(full.problem, self._joined, n_threads)
+        self._rows = self._made(self._joined, n_threads)
 
     def bytes_for(self, size: int) -> int:
         """Two copies while more join."""
@@ -135,7 +139,7 @@ class KernelProducts:
         """Make their rows."""
         self._slot[samples] = len(self._joined) + np.arange(len(samples))
         self._joined = np.concatenate((self._joined, samples))
-        more = gram_rows(self._problem, samples, self._n_threads)
+        more = self._made(samples, self._n_threads)
         self._rows = GramRows(*(np.concatenate(pair) for pair in zip(self._rows, more, strict=True)))
 
     def gram(self, i: Indices, j: Indices) -> Floats:
@@ -144,7 +148,10 @@ class KernelProducts:
 
     def rows_of(self, samples: Indices) -> GramRows:
         """Their rows, made for the moment."""
-        return gram_rows(self._problem, samples, 1)
+        return self._made(samples, 1)
+
+    def _made(self, samples: Indices, n_threads: int) -> GramRows:
+        return gram_rows(self._problem, self._columns, samples, n_threads)
 
     def between(self, rows: GramRows) -> Floats:
         """Their entries for the samples that joined."""
@@ -249,20 +256,35 @@ def open_bounds(count: int) -> Floats:
     return bounds
 
 
-def gram_rows(problem: Problem, samples: Indices, n_threads: int) -> GramRows:
-    """k(x_i, x_j) of samples i and all j, plus the constant of a penalised bias: sums with one term each."""
-    values, error, largest = np.empty((len(samples), problem.n)), np.empty(len(samples)), np.empty(len(samples))
-    constant, shared = problem.bias.scale**2, problem.kernel_matrix().shared
-    for start in range(0, len(samples), Equations.batch):
-        at = slice(start, start + Equations.batch)
-        Z = problem.kernel.reference(problem.X, problem.row(samples[at]))
-        one = np.ones(Z.shape[0], dtype=np.intp)
-        expansion = Expansion(problem.kernel, Z, one[np.newaxis].astype(np.float64), one, shared)
-        slips = np.zeros(len(one))
-        for there, rows in problem.pieces():
-            bounded = expansion.bounded(rows, FLOAT64, n_threads)
-            values[at, there] = bounded.sums[:, 0] + constant
-            slips = np.maximum(slips, bounded.error.max(axis=1))
-        largest[at] = np.abs(values[at]).max(axis=1) + constant
-        error[at] = (slips + (4.0 * UNIT * largest[at] if constant else 0.0)) * 1.01
-    return GramRows(values, error, largest * 1.01)
+def gram_rows(problem: Problem, columns: Expansion, samples: Indices, n_threads: int) -> GramRows:
+    """k(x_i, x_j) of samples i and all j, which are the columns, plus the constant of a penalised bias."""
+    values, error, largest = np.empty((len(samples), problem.n)), np.zeros(len(samples)), np.zeros(len(samples))
+    kernel, constant = problem.kernel, problem.bias.scale**2
+    tiles = columns.tiles(FLOAT64)
+
+    def fill_rows(start: int) -> None:
+        at = slice(start, start + TILE_ROWS)
+        rows = problem.X[problem.row(samples[at])]
+        rows = products.dense_rows(rows) if columns.becomes_dense(rows) else rows
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            left = prepared(kernel, rows, FLOAT64, columns.centre)
+            for first, last, right in tiles:
+                block, slip = np.empty((rows.shape[0], last - first)), np.zeros(rows.shape[0])
+                if not fill(kernel, left, right, block):
+                    kernel.fill_differences(rows, cut(columns.Z, first, last), block)
+                    slip = kernel.difference_error(rows.shape[1], 1.0, np.abs(block).max(axis=1), 1)
+                elif kernel.sees_values_only:  # else the values are the definition
+                    longest = _longest(right)
+                    slip = kernel.error(left, right, slice(longest, longest + 1), np.ones(1), None, 1)
+                values[at, first:last] = block + constant if constant else block
+                sizes = np.abs(block).max(axis=1) + constant
+                error[at] = np.maximum(error[at], (slip + 4.0 * UNIT * (sizes if constant else 0.0)) * 1.01)
+                largest[at] = np.maximum(largest[at], sizes * 1.01)
+
+    together([partial(fill_rows, start) for start in range(0, len(samples), TILE_ROWS)], n_threads)
+    return GramRows(values, error, largest)
+
+
+def _longest(rows: Any) -> int:
+    """The row for which the error of a kernel value is largest; the RBF kernel's prepared rows know their squares."""
+    return int(np.argmax(rows.squares if hasattr(rows, "squares") else squared_norms(rows, FLOAT64)))
