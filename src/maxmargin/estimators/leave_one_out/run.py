@@ -17,7 +17,7 @@ from maxmargin.estimators.inspect import stored_problems
 from maxmargin.estimators.leave_one_out.machine import Machine, middle
 from maxmargin.estimators.leave_one_out.result import ErrorRange, LeaveOneOut, SettledBy
 from maxmargin.estimators.linear import LinearSVC
-from maxmargin.estimators.multiclass.backends import elsewhere
+from maxmargin.estimators.multiclass.parallel import jobs_elsewhere, map_elsewhere
 from maxmargin.estimators.svc import KernelClassifier
 from maxmargin.threads import one_blas_thread, usable_threads
 from maxmargin.typing import Flags, Floats, Indices
@@ -217,11 +217,11 @@ class Intervals:
 
     def _leave_out_of(self, one: LeftOut, samples: Indices, goal: Goal) -> bool:
         """In threads, or on a backend of joblib's: each of its workers takes a part of the samples."""
-        backend = elsewhere()
-        if backend is None:
+        n_jobs = jobs_elsewhere()
+        if not n_jobs:
             return one.retrain(samples, goal, self.n_threads, self._tell)
-        parts = np.array_split(samples, min(backend.n_jobs, len(samples)))
-        found = backend.map(_left_out, [(one.full, one.tol, one.max_bytes, part, goal) for part in parts])
+        parts = np.array_split(samples, min(n_jobs, len(samples)))
+        found = map_elsewhere(_left_out, [(one.full, one.tol, one.max_bytes, part, goal) for part in parts])
         for part, (ends, is_retrained) in zip(parts, found, strict=True):
             one.lower[part], one.upper[part] = ends
             one.is_retrained[part] |= is_retrained
