@@ -128,6 +128,16 @@ class Full:
             math.inf if math.isnan(radius) else radius,
         )  # fmt: skip
 
+    @property
+    def alpha(self) -> Floats:
+        """|β|."""
+        return np.abs(self.beta)
+
+    @property
+    def xi(self) -> Floats:
+        """The slacks ξ = max(0, m)."""
+        return np.maximum(self.slack, 0.0)
+
     @cached_property
     def slope(self) -> Slope:
         """How the slope in b is summed."""

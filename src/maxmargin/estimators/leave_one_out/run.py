@@ -166,7 +166,6 @@ class Intervals:
         self.is_retrained, self.is_solved_for, self.is_alone = np.zeros((3, *shape), dtype=bool)
         self.is_outside = np.ones(shape, dtype=bool)
         self.alpha, self.xi = np.full((2, *shape), np.nan)
-        self.radius2 = np.zeros(shape[0])
 
     def begin(self, samples: Indices, left: list[LeftOut]) -> None:
         """Take over what the problems of a group know of its samples."""
@@ -176,19 +175,13 @@ class Intervals:
             if len(others):
                 ends = one.full.elsewhere(self.machine.X, others, self.n_threads)
                 self.lower[k, others], self.upper[k, others] = ends
-            own = self.is_meant[self.rows[k]]
-            rows = self.rows[k][own]
-            self.is_outside[k, rows], self.is_alone[k, rows] = one.is_outside[own], one.is_alone[own]
-            self.alpha[k, rows], self.xi[k, rows] = np.abs(one.full.beta)[own], np.maximum(one.full.slack, 0.0)[own]
-            self.radius2[k] = float(one.full.squares[one.full.problem.present].max())
             self._read(k)
 
     def _read(self, k: int) -> None:
         """Take over what problem k knows by now."""
-        one, own = self.left[k], self.is_meant[self.rows[k]]
-        rows = self.rows[k][own]
-        self.lower[k, rows], self.upper[k, rows] = one.lower[own], one.upper[own]
-        self.is_retrained[k, rows], self.is_solved_for[k, rows] = one.is_retrained[own], one.is_solved_for[own]
+        own = self.is_meant[self.rows[k]]
+        for name in ("lower", "upper", "is_retrained", "is_solved_for", "is_alone", "is_outside", "alpha", "xi"):
+            getattr(self, name)[k, self.rows[k][own]] = getattr(self.left[k], name)[own]
 
     def settle(self, decision_values: bool) -> bool:
         """Leave samples out until every label is certain, or the tolerance is reached; False: interrupted."""
@@ -242,13 +235,11 @@ class Intervals:
 
     def estimates(self) -> tuple[XiAlpha, ...]:
         """The ξα estimates of each problem."""
+        weights, of_each = self.machine.weights, enumerate(zip(self.left, self.rows, strict=True))
         return tuple(
-            analysis.estimated(
-                problem.y, self.alpha[k, rows], self.xi[k, rows], float(self.radius2[k]),
-                np.where(problem.cost > 0, self.machine.weights[rows], 0.0),
-            )
-            for k, (problem, rows) in enumerate(zip(self.machine.problems, self.rows, strict=True))
-        )  # fmt: skip
+            analysis.estimated(one.full, self.alpha[k, rows], self.xi[k, rows], weights[rows])
+            for k, (one, rows) in of_each
+        )
 
 
 def _left_out(
