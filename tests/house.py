@@ -53,7 +53,6 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     "_loops.compensated": ("SPLITTER",),
     "_loops.fingerprint": ("STEP", "FIRST", "SECOND", "A", "B", "C", "HALF", "MINUS_ZERO", "NOTHING", "ONE"),
     "_loops.linear.csr": ("ONE", "TWO", "THREE", "FOUR"),
-    "analysis.twins": ("FIRST_FACTOR", "SECOND_FACTOR"),
 }
 """Names that hold no number set by hand, by module. One that names nothing any more is printed as stale."""
 

@@ -136,7 +136,8 @@ def _hard(problem: Problem, ball: _Ball, delta: float) -> Bound:
     if s == 0.0 and ball.b:
         s = 1.0  # all samples are at the origin, whatever s
     radius, B = ball.with_constant(s)
-    bound = theorems.hard_margin(rho=radius, gamma=ball.closest / B, m=ball.m, delta=delta, plug_in=True)
+    gamma = min(ball.closest / B, radius)
+    bound = theorems.hard_margin(rho=radius, gamma=gamma, m=ball.m, delta=delta, plug_in=True)
     return _said(problem, bound)
 
 

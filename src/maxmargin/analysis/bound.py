@@ -1,17 +1,25 @@
 """One answer of a theorem, with everything that it rests on; and the numbers that go into a theorem, checked."""
 
+import inspect
 import math
 import numbers
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import wraps
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeAlias
 
 from maxmargin.errors import InvalidInputError
 
 Kind: TypeAlias = Literal["error", "rate", "count", "samples", "margin", "confidence", "parameter"]
 """What the number is: an upper bound on an error probability, a rate, a number of updates or of samples, and so on."""
+
+
+P = ParamSpec("P")
+
+INPUTS_ROUNDED = 2.0**-50
+"""Relative error of ρ, γ and (ρ/γ)², which come rounded: eight unit roundoffs."""
 
 
 @dataclass(frozen=True)
@@ -108,120 +116,89 @@ class Bound:
         )
 
 
-class Theorem(NamedTuple):
-    """Where a number comes from: the source, its formula, what is assumed, and what it is."""
+class Rule(NamedTuple):
+    """What an input must be, and whether a number is it, given the inputs that were checked before."""
 
-    theorem: str
-    formula: str
-    assumptions: tuple[str, ...]
-    kind: Kind = "error"
+    wanted: str
+    holds: Callable[[float, Mapping[str, float]], bool]
 
 
-_HARD = "Shalev-Shwartz & Ben-David, Theorem 15.4"
-_SOFT = "Shalev-Shwartz & Ben-David, Corollary 15.7"
-_PERCEPTRON = "Shalev-Shwartz & Ben-David, Remark 15.1"
-_MARGIN_ASSUMED = (
-    "the m samples are drawn independently from one distribution",
-    "with probability 1 its samples have ‖x‖ ≤ ρ and are separated with margin γ by a hyperplane through the origin",
-    "the model is the hard-margin SVM without a bias",
-)
-_HINGE_ASSUMED = (
-    "the m samples are drawn independently from one distribution whose samples have ‖x‖ ≤ ρ",
-    "the model minimises λ‖w‖² + mean hinge without a bias",
-    "hinge losses are means over the distribution, and the error is a mean over training sets",
-)
-_BEST_ASSUMED = (*_HINGE_ASSUMED, "λ = √(2ρ²/(B²m))")
-_RADIUS = "every sample has ‖x‖ ≤ ρ"
-_SEPARATED = (
-    _RADIUS,
-    "some unit vector u has y⟨u, x⟩ ≥ γ on every sample (with a bias: of the samples with the constant feature added)",
-)
-_SUPPORT_ASSUMED = (
-    "the m samples are drawn independently from one distribution",
-    "n_support is the mean over training sets of the number of support vectors of the exact optimum",
-    "a sample on the right side of its margin stays right when it is left out",
-)
-_HALFSPACES = ("the halfspaces pass through the origin, so that their VC dimension is d",)
-_VAPNIK = "Vapnik, The Nature of Statistical Learning Theory (1995)"
+positive = Rule("a finite number > 0", lambda x, _: x > 0)
+not_negative = Rule("a finite number ≥ 0", lambda x, _: x >= 0)
+probability = Rule("a number strictly between 0 and 1", lambda x, _: 0 < x < 1)
+count = Rule("an integer from 1 to 1e300", lambda x, _: 1 <= x <= 10**300)
+at_most_m = Rule("a number between 0 and m = {m}", lambda x, given: 0 <= x <= given["m"])
 
-THEOREMS = {
-    "hard_margin": Theorem(_HARD, "√(4(ρ/γ)²/m) + √(2 ln(2/δ)/m)", _MARGIN_ASSUMED),
-    "hard_margin_samples": Theorem(
-        _HARD, "smallest m with √(4(ρ/γ)²/m) + √(2 ln(2/δ)/m) ≤ ε", _MARGIN_ASSUMED, "samples"
+INPUTS = {
+    "rho": (not_negative, "rho is the radius of the data: every ‖x‖ ≤ ρ."),
+    "gamma": (
+        positive,
+        "gamma is the margin, a distance; a sample that is not separated has none: use soft_margin there.",
     ),
-    "hard_margin_gamma": Theorem(_HARD, "2ρ/(ε√m − √(2 ln(2/δ)))", _MARGIN_ASSUMED, "margin"),
-    "hard_margin_delta": Theorem(_HARD, "2 exp(−(ε√m − 2ρ/γ)²/2)", _MARGIN_ASSUMED, "confidence"),
-    "soft_margin": Theorem(_SOFT, "L(u) + λ‖u‖² + 2ρ²/(λm)", _HINGE_ASSUMED),
-    "soft_margin_lambda": Theorem(_SOFT, "√(2ρ²/(B²m))", _HINGE_ASSUMED, "parameter"),
-    "soft_margin_best": Theorem(_SOFT, "min_{‖w‖≤B} L(w) + √(8ρ²B²/m)", _BEST_ASSUMED),
-    "soft_margin_samples": Theorem(_SOFT, "smallest m with √(8ρ²B²/m) ≤ ε", _BEST_ASSUMED, "samples"),
-    "perceptron_updates": Theorem(_PERCEPTRON, "⌊(ρ/γ)²⌋", _SEPARATED, "count"),
-    "perceptron_margin": Theorem(_PERCEPTRON, "ρ/√updates", (_RADIUS,), "margin"),
-    "leave_one_out_support": Theorem(_VAPNIK, "E[#SV]/m", _SUPPORT_ASSUMED),
-    "vc_rate": Theorem("Shalev-Shwartz & Ben-David, section 15.2.2", "√(d/m)", _HALFSPACES, "rate"),
+    "m": (count, "m is the number of training samples."),
+    "d": (count, "d is the number of features."),
+    "delta": (probability, "delta is the probability with which the bound may fail, for example 0.05."),
+    "epsilon": (probability, "epsilon is the target to reach, for example 0.1."),
+    "hinge_loss": (not_negative, "hinge_loss is a mean of max(0, 1 − y⟨u, x⟩)."),
+    "norm": (not_negative, "norm is ‖u‖ of the vector that hinge_loss belongs to."),
+    "lam": (positive, "lam is the λ of λ‖w‖² + mean hinge: Regularization.to('tikhonov', n).value gives it."),
+    "B": (positive, "B bounds the norm of the vectors to compare with."),
+    "updates": (count, "updates is how often the perceptron changed w; the first sample always makes it do so."),
+    "n_support": (at_most_m, "n_support is an expected number of support vectors, between 0 and m."),
 }
-"""By the function that gives the number."""
+"""The rule of each input, unless a theorem has another one, and what the input means."""
 
 
-def answer(function: Callable[..., Bound], value: float, claim: str, plug_in: bool = False, **inputs: float) -> Bound:
-    """What the theorem of a function says of these inputs."""
-    name = function.__name__
-    return Bound(value=value, name=name, claim=claim, inputs=inputs, plug_in=plug_in, **THEOREMS[name]._asdict())
+def theorem(
+    source: str, formula: str, assumptions: tuple[str, ...], kind: Kind = "error", **rules: Rule
+) -> Callable[[Callable[P, tuple[float, str]]], Callable[P, Bound]]:
+    """Make a function from inputs to (value, claim) check its inputs by their names, and return a `Bound`.
+
+    The functions take keywords only. `plug_in` is no input of a theorem: it goes into the bound.
+    """
+
+    def decorate(function: Callable[P, tuple[float, str]]) -> Callable[P, Bound]:
+        signature, name = inspect.signature(function), function.__name__
+
+        @wraps(function)
+        def bound(*args: P.args, **kwargs: P.kwargs) -> Bound:
+            given = signature.bind(*args, **kwargs)
+            plug_in = bool(given.arguments.pop("plug_in", False))
+            inputs: dict[str, float] = {}
+            for key, value in given.arguments.items():
+                inputs[key] = _checked(key, value, rules.get(key, INPUTS[key][0]), inputs)
+            if {"rho", "gamma"} <= inputs.keys():
+                _check_margin(**inputs)
+            value, claim = function(**inputs)  # type: ignore[arg-type, call-arg]
+            return Bound(value, name, source, formula, claim, inputs, assumptions, kind, plug_in)
+
+        bound.__annotations__["return"] = Bound
+        return bound
+
+    return decorate
 
 
-COMPUTED_EQUAL = 1e-9
-"""Relative difference of a γ and a ρ that are equal, when both were computed."""
-
-
-def number(name: str, value: Any, wanted: str, holds: Callable[[float], bool]) -> float:
-    """A finite real number for which the condition holds."""
-    if isinstance(value, Bound):
-        value = value.value
-    if not isinstance(value, bool) and isinstance(value, numbers.Real):
-        try:
-            x = float(value)
-        except OverflowError:
-            x = math.inf
-        if math.isfinite(x) and holds(x):
-            return x
-    raise InvalidInputError(f"{name} = {value!r} where {wanted} is wanted. {_MEANING[name]}")
-
-
-def positive(name: str, value: Any) -> float:
-    """A number > 0."""
-    return number(name, value, "a finite number > 0", lambda x: x > 0)
-
-
-def not_negative(name: str, value: Any) -> float:
-    """A number ≥ 0."""
-    return number(name, value, "a finite number ≥ 0", lambda x: x >= 0)
-
-
-def probability(name: str, value: Any) -> float:
-    """A number strictly between 0 and 1."""
-    return number(name, value, "a number strictly between 0 and 1", lambda x: 0 < x < 1)
-
-
-def count(name: str, value: Any) -> int:
-    """An integer ≥ 1; 10.0 is none, since a rounded sample size hides a mistake."""
+def _checked(name: str, value: Any, rule: Rule, given: Mapping[str, float]) -> float:
+    """A number that meets the rule. As a count 10.0 is none, since a rounded sample size hides a mistake."""
+    value = value.value if isinstance(value, Bound) else value
     try:
-        n = 0 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        n = 0
-    if 1 <= n <= 10**300:
-        return n
-    raise InvalidInputError(f"{name} = {value!r} where an integer from 1 to 1e300 is wanted. {_MEANING[name]}")
+        is_real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        x = (operator.index(value) if rule is count else float(value)) if is_real else math.nan
+    except (TypeError, OverflowError):
+        x = math.nan
+    if x != math.inf and rule.holds(x, given):
+        return x
+    wanted = rule.wanted.format(**given)
+    raise InvalidInputError(f"{name} = {value!r} where {wanted} is wanted. {INPUTS[name][1]}")
 
 
-def radius_and_margin(rho: Any, gamma: Any) -> tuple[float, float]:
-    """ρ and γ with 0 < γ ≤ ρ, beyond which no sample exists."""
-    rho, gamma = not_negative("rho", rho), positive("gamma", gamma)
-    if gamma > rho * (1 + COMPUTED_EQUAL):
+def _check_margin(rho: float, gamma: float, **others: float) -> None:
+    """Refuse γ > ρ: no sample has such a margin. Each of them may be rounded a few times."""
+    if gamma > rho * (1.0 + INPUTS_ROUNDED):
         raise InvalidInputError(
             f"gamma = {gamma!r} is larger than rho = {rho!r}, which is impossible: γ ≤ y⟨u, x⟩ ≤ ‖x‖ ≤ ρ for a unit "
             "vector u. Look whether γ is a margin in the same units as ρ, and of a hyperplane through the origin."
         )
-    return rho, gamma
 
 
 def smallest_sample(value: Callable[[int], float], epsilon: float, guess: float) -> int:
@@ -237,19 +214,3 @@ def smallest_sample(value: Callable[[int], float], epsilon: float, guess: float)
         middle = (low + high) // 2
         low, high = (low, middle) if value(middle) <= epsilon else (middle, high)
     return high
-
-
-_MEANING = {
-    "rho": "rho is the radius of the data: every ‖x‖ ≤ ρ.",
-    "gamma": "gamma is the margin, a distance; a sample that is not separated has none: use soft_margin there.",
-    "m": "m is the number of training samples.",
-    "d": "d is the number of features.",
-    "delta": "delta is the probability with which the bound may fail, for example 0.05.",
-    "epsilon": "epsilon is the target to reach, for example 0.1.",
-    "hinge_loss": "hinge_loss is a mean of max(0, 1 − y⟨u, x⟩).",
-    "norm": "norm is ‖u‖ of the vector that hinge_loss belongs to.",
-    "lam": "lam is the λ of λ‖w‖² + mean hinge: Regularization.to('tikhonov', n).value gives it.",
-    "B": "B bounds the norm of the vectors to compare with.",
-    "updates": "updates is how often the perceptron changed w; the first sample always makes it do so.",
-    "n_support": "n_support is an expected number of support vectors, between 0 and m.",
-}

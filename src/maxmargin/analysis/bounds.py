@@ -25,28 +25,46 @@ import math
 import sys
 from fractions import Fraction
 
-from maxmargin.analysis.bound import (
-    THEOREMS,
-    Bound,
-    answer,
-    count,
-    not_negative,
-    number,
-    positive,
-    probability,
-    radius_and_margin,
-    smallest_sample,
-)
+from maxmargin.analysis.bound import INPUTS_ROUNDED, Bound, positive, smallest_sample, theorem
 from maxmargin.errors import InvalidInputError
 from maxmargin.rounding import shown_above, shown_below
 
-__all__ = ["Bound", *THEOREMS]
+__all__ = [
+    "Bound",
+    *("hard_margin", "hard_margin_samples", "hard_margin_gamma", "hard_margin_delta"),
+    *("soft_margin", "soft_margin_lambda", "soft_margin_best", "soft_margin_samples"),
+    *("vc_rate", "perceptron_updates", "perceptron_margin", "leave_one_out_support"),
+]
 
-INPUTS_ROUNDED = Fraction(1, 2**50)
-"""Relative error of (ρ/γ)², which come rounded: an integer that it misses by so much still counts."""
+_HARD = "Shalev-Shwartz & Ben-David, Theorem 15.4"
+_SOFT = "Shalev-Shwartz & Ben-David, Corollary 15.7"
+_PERCEPTRON = "Shalev-Shwartz & Ben-David, Remark 15.1"
+_MARGIN_ASSUMED = (
+    "the m samples are drawn independently from one distribution",
+    "with probability 1 its samples have ‖x‖ ≤ ρ and are separated with margin γ by a hyperplane through the origin",
+    "the model is the hard-margin SVM without a bias",
+)
+_HINGE_ASSUMED = (
+    "the m samples are drawn independently from one distribution whose samples have ‖x‖ ≤ ρ",
+    "the model minimises λ‖w‖² + mean hinge without a bias",
+    "hinge losses are means over the distribution, and the error is a mean over training sets",
+)
+_BEST_ASSUMED = (*_HINGE_ASSUMED, "λ = √(2ρ²/(B²m))")
+_RADIUS = "every sample has ‖x‖ ≤ ρ"
+_SEPARATED = (
+    _RADIUS,
+    "some unit vector u has y⟨u, x⟩ ≥ γ on every sample (with a bias: of the samples with the constant feature added)",
+)
+_SUPPORT_ASSUMED = (
+    "the m samples are drawn independently from one distribution",
+    "n_support is the mean over training sets of the number of support vectors of the exact optimum",
+    "a sample on the right side of its margin stays right when it is left out",
+)
+_HALFSPACES = ("the halfspaces pass through the origin, so that their VC dimension is d",)
 
 
-def hard_margin(*, rho: float, gamma: float, m: int, delta: float, plug_in: bool = False) -> Bound:
+@theorem(_HARD, "√(4(ρ/γ)²/m) + √(2 ln(2/δ)/m)", _MARGIN_ASSUMED)
+def hard_margin(*, rho: float, gamma: float, m: int, delta: float, plug_in: bool = False) -> tuple[float, str]:
     """Bound the error of the hard-margin SVM by its margin, whatever the dimension.
 
     With probability 1 − δ over training sets of size m the 0–1 error is at most
@@ -70,17 +88,18 @@ def hard_margin(*, rho: float, gamma: float, m: int, delta: float, plug_in: bool
     >>> round(float(b), 4), b.vacuous
     (0.0672, False)
     """
-    rho, gamma = radius_and_margin(rho, gamma)
-    m, delta = count("m", m), probability("delta", delta)
     value = _value(rho, gamma, m, delta)
     claim = (
         f"With probability at least {shown_below(1 - delta, 6)} the hard margin's error on new data is at "
         f"most {shown_above(value, 4)}."
     )
-    return answer(hard_margin, value, claim, plug_in, rho=rho, gamma=gamma, m=m, delta=delta)
+    return value, claim
 
 
-def hard_margin_samples(*, rho: float, gamma: float, epsilon: float, delta: float, plug_in: bool = False) -> Bound:
+@theorem(_HARD, "smallest m with √(4(ρ/γ)²/m) + √(2 ln(2/δ)/m) ≤ ε", _MARGIN_ASSUMED, "samples")
+def hard_margin_samples(
+    *, rho: float, gamma: float, epsilon: float, delta: float, plug_in: bool = False
+) -> tuple[float, str]:
     """Count the samples after which :func:`hard_margin` is at most ε: the smallest such integer m, exactly.
 
     m = ⌈((2ρ/γ + √(2 ln(2/δ)))/ε)²⌉ up to rounding, and then by bisection on the bound as it is computed. ε in (0, 1).
@@ -94,18 +113,17 @@ def hard_margin_samples(*, rho: float, gamma: float, epsilon: float, delta: floa
     >>> float(bounds.hard_margin(rho=1.0, gamma=0.5, m=m, delta=0.05)) <= 0.1
     True
     """
-    rho, gamma = radius_and_margin(rho, gamma)
-    epsilon, delta = probability("epsilon", epsilon), probability("delta", delta)
     root = (2 * rho / gamma + _confidence(delta)) / epsilon
     m = smallest_sample(lambda m: _value(rho, gamma, m, delta), epsilon, root * root)
     claim = (
         f"From {m} samples on, the hard margin's error on new data is at most {shown_above(epsilon, 4)} with "
         f"probability at least {shown_below(1 - delta, 6)}."
     )
-    return answer(hard_margin_samples, m, claim, plug_in, rho=rho, gamma=gamma, epsilon=epsilon, delta=delta)
+    return m, claim
 
 
-def hard_margin_gamma(*, rho: float, m: int, epsilon: float, delta: float, plug_in: bool = False) -> Bound:
+@theorem(_HARD, "2ρ/(ε√m − √(2 ln(2/δ)))", _MARGIN_ASSUMED, "margin")
+def hard_margin_gamma(*, rho: float, m: int, epsilon: float, delta: float, plug_in: bool = False) -> tuple[float, str]:
     """Find the smallest margin with which :func:`hard_margin` is at most ε, up to rounding.
 
     γ = 2ρ/(ε√m − √(2 ln(2/δ))), refused where not even γ = ρ, the largest margin there is, would do.
@@ -117,8 +135,6 @@ def hard_margin_gamma(*, rho: float, m: int, epsilon: float, delta: float, plug_
     >>> round(float(g), 4)
     0.2746
     """
-    rho, m = not_negative("rho", rho), count("m", m)
-    epsilon, delta = probability("epsilon", epsilon), probability("delta", delta)
     room = epsilon * math.sqrt(m) - _confidence(delta)
     if room < 2:
         enough = hard_margin_samples(rho=1.0, gamma=1.0, epsilon=epsilon, delta=delta).value
@@ -131,10 +147,11 @@ def hard_margin_gamma(*, rho: float, m: int, epsilon: float, delta: float, plug_
         f"A margin of at least {shown_above(value, 4)} keeps the hard margin's error on new data at most "
         f"{shown_above(epsilon, 4)} with probability at least {shown_below(1 - delta, 6)}."
     )
-    return answer(hard_margin_gamma, value, claim, plug_in, rho=rho, m=m, epsilon=epsilon, delta=delta)
+    return value, claim
 
 
-def hard_margin_delta(*, rho: float, gamma: float, m: int, epsilon: float, plug_in: bool = False) -> Bound:
+@theorem(_HARD, "2 exp(−(ε√m − 2ρ/γ)²/2)", _MARGIN_ASSUMED, "confidence")
+def hard_margin_delta(*, rho: float, gamma: float, m: int, epsilon: float, plug_in: bool = False) -> tuple[float, str]:
     """Find the smallest δ with which :func:`hard_margin` is at most ε, up to rounding.
 
     δ = 2·exp(−(ε√m − 2ρ/γ)²/2), refused where it is not below 1. Where it underflows, the smallest normal float is
@@ -147,8 +164,6 @@ def hard_margin_delta(*, rho: float, gamma: float, m: int, epsilon: float, plug_
     >>> round(float(d), 6)
     0.000671
     """
-    rho, gamma = radius_and_margin(rho, gamma)
-    m, epsilon = count("m", m), probability("epsilon", epsilon)
     room = epsilon * math.sqrt(m) - 2 * rho / gamma
     value = max(2 * math.exp(-room * room / 2), sys.float_info.min) if room > 0 else 1.0
     if value >= 1:
@@ -160,7 +175,7 @@ def hard_margin_delta(*, rho: float, gamma: float, m: int, epsilon: float, plug_
         f"The hard margin's error on new data exceeds {shown_above(epsilon, 4)} with probability at most "
         f"{shown_above(value, 4)}."
     )
-    return answer(hard_margin_delta, value, claim, plug_in, rho=rho, gamma=gamma, m=m, epsilon=epsilon)
+    return value, claim
 
 
 def _confidence(delta: float) -> float:
@@ -173,7 +188,10 @@ def _value(rho: float, gamma: float, m: int, delta: float) -> float:
     return (2 * (rho / gamma) + _confidence(delta)) / math.sqrt(m)
 
 
-def soft_margin(*, hinge_loss: float, norm: float, lam: float, rho: float, m: int, plug_in: bool = False) -> Bound:
+@theorem(_SOFT, "L(u) + λ‖u‖² + 2ρ²/(λm)", _HINGE_ASSUMED)
+def soft_margin(
+    *, hinge_loss: float, norm: float, lam: float, rho: float, m: int, plug_in: bool = False
+) -> tuple[float, str]:
     """Bound the expected error of the soft-margin SVM by the hinge loss and the norm of any vector u.
 
     E[error] ≤ L(u) + λ‖u‖² + 2ρ²/(λm), with L(u) the expected hinge loss of u. O(1).
@@ -197,14 +215,13 @@ def soft_margin(*, hinge_loss: float, norm: float, lam: float, rho: float, m: in
     >>> float(bounds.soft_margin(hinge_loss=0.125, norm=1.0, lam=0.25, rho=1.0, m=64))
     0.5
     """
-    hinge_loss, norm = not_negative("hinge_loss", hinge_loss), not_negative("norm", norm)
-    lam, rho, m = positive("lam", lam), not_negative("rho", rho), count("m", m)
     value = hinge_loss + lam * norm * norm + 2 * rho * (rho / lam / m)
     claim = f"In the mean over training sets, the soft margin's error on new data is at most {shown_above(value, 4)}."
-    return answer(soft_margin, value, claim, plug_in, hinge_loss=hinge_loss, norm=norm, lam=lam, rho=rho, m=m)
+    return value, claim
 
 
-def soft_margin_lambda(*, rho: float, B: float, m: int, plug_in: bool = False) -> Bound:
+@theorem(_SOFT, "√(2ρ²/(B²m))", _HINGE_ASSUMED, "parameter", rho=positive)
+def soft_margin_lambda(*, rho: float, B: float, m: int, plug_in: bool = False) -> tuple[float, str]:
     """Choose the λ that makes :func:`soft_margin` smallest when ‖u‖ = B: √(2ρ²/(B²m)).
 
     Examples
@@ -213,13 +230,13 @@ def soft_margin_lambda(*, rho: float, B: float, m: int, plug_in: bool = False) -
     >>> float(bounds.soft_margin_lambda(rho=1.0, B=2.0, m=50))
     0.1
     """
-    rho, B, m = positive("rho", rho), positive("B", B), count("m", m)
     value = math.sqrt(2 / m) * rho / B
     claim = f"λ = {value:.4g} makes the soft margin's bound smallest for comparison vectors of norm {B:.4g}."
-    return answer(soft_margin_lambda, value, claim, plug_in, rho=rho, B=B, m=m)
+    return value, claim
 
 
-def soft_margin_best(*, hinge_loss: float, B: float, rho: float, m: int, plug_in: bool = False) -> Bound:
+@theorem(_SOFT, "min_{‖w‖≤B} L(w) + √(8ρ²B²/m)", _BEST_ASSUMED)
+def soft_margin_best(*, hinge_loss: float, B: float, rho: float, m: int, plug_in: bool = False) -> tuple[float, str]:
     """Bound the expected error of the soft-margin SVM with the λ of :func:`soft_margin_lambda`.
 
     E[error] ≤ min_{‖w‖≤B} L(w) + √(8ρ²B²/m); ``hinge_loss`` is that minimum, or L of any w with ‖w‖ ≤ B. O(1).
@@ -230,14 +247,13 @@ def soft_margin_best(*, hinge_loss: float, B: float, rho: float, m: int, plug_in
     >>> float(bounds.soft_margin_best(hinge_loss=0.125, B=2.0, rho=1.0, m=2048))
     0.25
     """
-    hinge_loss, B = not_negative("hinge_loss", hinge_loss), positive("B", B)
-    rho, m = not_negative("rho", rho), count("m", m)
     value = hinge_loss + _excess(B, rho, m)
     claim = f"In the mean over training sets, the soft margin's error on new data is at most {shown_above(value, 4)}."
-    return answer(soft_margin_best, value, claim, plug_in, hinge_loss=hinge_loss, B=B, rho=rho, m=m)
+    return value, claim
 
 
-def soft_margin_samples(*, B: float, rho: float, epsilon: float, plug_in: bool = False) -> Bound:
+@theorem(_SOFT, "smallest m with √(8ρ²B²/m) ≤ ε", _BEST_ASSUMED, "samples", epsilon=positive)
+def soft_margin_samples(*, B: float, rho: float, epsilon: float, plug_in: bool = False) -> tuple[float, str]:
     """Count the samples after which √(8ρ²B²/m) ≤ ε: the smallest such integer m, exactly.
 
     From there on the expected error exceeds the best hinge loss with ‖w‖ ≤ B by at most ε > 0.
@@ -248,14 +264,13 @@ def soft_margin_samples(*, B: float, rho: float, epsilon: float, plug_in: bool =
     >>> int(bounds.soft_margin_samples(B=2.0, rho=1.0, epsilon=0.125))
     2048
     """
-    B, rho, epsilon = positive("B", B), not_negative("rho", rho), positive("epsilon", epsilon)
     root = rho / epsilon * B
     m = smallest_sample(lambda m: _excess(B, rho, m), epsilon, 8 * root * root)
     claim = (
         f"From {m} samples on, the soft margin's error on new data is, in the mean over training sets, at most "
         f"{shown_above(epsilon, 4)} above the best hinge loss of a vector of norm at most {shown_below(B, 4)}."
     )
-    return answer(soft_margin_samples, m, claim, plug_in, B=B, rho=rho, epsilon=epsilon)
+    return m, claim
 
 
 def _excess(B: float, rho: float, m: int) -> float:
@@ -263,7 +278,8 @@ def _excess(B: float, rho: float, m: int) -> float:
     return math.sqrt(8 / m) * (rho * B)
 
 
-def perceptron_updates(*, rho: float, gamma: float) -> Bound:
+@theorem(_PERCEPTRON, "⌊(ρ/γ)²⌋", _SEPARATED, "count")
+def perceptron_updates(*, rho: float, gamma: float) -> tuple[float, str]:
     """Bound the number of updates that the perceptron makes on separable samples: ⌊(ρ/γ)²⌋.
 
     A statement about the training samples themselves, so measured ρ = max‖x_j‖ and γ are what it wants. Computed in
@@ -275,13 +291,13 @@ def perceptron_updates(*, rho: float, gamma: float) -> Bound:
     >>> int(bounds.perceptron_updates(rho=5.0, gamma=2.0))
     6
     """
-    rho, gamma = radius_and_margin(rho, gamma)
-    value = max(1, math.floor((Fraction(rho) / Fraction(gamma)) ** 2 * (1 + INPUTS_ROUNDED)))
+    value = max(1, math.floor((Fraction(rho) / Fraction(gamma)) ** 2 * (1 + Fraction(INPUTS_ROUNDED))))
     claim = f"The perceptron makes at most {value} updates."
-    return answer(perceptron_updates, value, claim, rho=rho, gamma=gamma)
+    return value, claim
 
 
-def perceptron_margin(*, rho: float, updates: int) -> Bound:
+@theorem(_PERCEPTRON, "ρ/√updates", (_RADIUS,), "margin", rho=positive)
+def perceptron_margin(*, rho: float, updates: int) -> tuple[float, str]:
     """Bound the margin of samples on which the perceptron made so many updates: γ ≤ ρ/√updates.
 
     Examples
@@ -290,13 +306,13 @@ def perceptron_margin(*, rho: float, updates: int) -> Bound:
     >>> float(bounds.perceptron_margin(rho=1.0, updates=16))
     0.25
     """
-    rho, updates = positive("rho", rho), count("updates", updates)
     value = rho / math.sqrt(updates)
     claim = f"No hyperplane through the origin separates the samples with a margin above {shown_above(value, 4)}."
-    return answer(perceptron_margin, value, claim, rho=rho, updates=updates)
+    return value, claim
 
 
-def leave_one_out_support(*, n_support: float, m: int, plug_in: bool = False) -> Bound:
+@theorem("Vapnik, The Nature of Statistical Learning Theory (1995)", "E[#SV]/m", _SUPPORT_ASSUMED)
+def leave_one_out_support(*, m: int, n_support: float, plug_in: bool = False) -> tuple[float, str]:
     """Bound the expected leave-one-out error by the expected share of support vectors, E[#SV]/m.
 
     Taking a sample out that is no support vector leaves the model as it is, and that sample right. The leave-one-out
@@ -317,14 +333,13 @@ def leave_one_out_support(*, n_support: float, m: int, plug_in: bool = False) ->
     >>> float(bounds.leave_one_out_support(n_support=30, m=200))
     0.15
     """
-    m = count("m", m)
-    n_support = number("n_support", n_support, f"a number between 0 and m = {m}", lambda x: 0 <= x <= m)
     value = n_support / m
     claim = f"In the mean over training sets, the leave-one-out error is at most {shown_above(value, 4)}."
-    return answer(leave_one_out_support, value, claim, plug_in, n_support=n_support, m=m)
+    return value, claim
 
 
-def vc_rate(*, d: int, m: int) -> Bound:
+@theorem("Shalev-Shwartz & Ben-David, section 15.2.2", "√(d/m)", _HALFSPACES, "rate")
+def vc_rate(*, d: int, m: int) -> tuple[float, str]:
     """Give the rate √(d/m) at which dimension-dependent bounds shrink, to set beside the ones of the margin.
 
     A rate leaves out the constants: it claims nothing about an error, is never vacuous and has no inverse.
@@ -335,10 +350,9 @@ def vc_rate(*, d: int, m: int) -> Bound:
     >>> float(bounds.vc_rate(d=100, m=10_000))
     0.1
     """
-    d, m = count("d", d), count("m", m)
     value = math.sqrt(d / m)
     claim = (
         f"The error of a halfspace in {d} dimensions shrinks at the rate {value:.4g}; a rate leaves out its "
         "constants and claims nothing about an error."
     )
-    return answer(vc_rate, value, claim, d=d, m=m)
+    return value, claim

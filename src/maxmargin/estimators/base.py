@@ -307,11 +307,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
             self.__dict__.pop(name, None)
         if self.loss == "ramp":
             store_outliers(self, problems, solutions)
-        if len(solutions) > 1:
-            store_solutions(self, solutions)
-        else:
-            for name in ("certificate", "status", "solver", "trace"):
-                setattr(self, f"{name}_", getattr(solutions[0], name))
+        store_solutions(self, solutions)
 
     @abstractmethod
     def _stored(self, labels: Indices) -> list[Candidate]:

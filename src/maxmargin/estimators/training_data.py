@@ -1,10 +1,8 @@
 """Training data: whether an estimator can take them, what each sample costs, and a fingerprint to know them again.
 
-The fingerprint tells whether these are the rows that a model was trained on, and in their order. A row's number is
-Σ_j μ(x_j)·κ_j mod 2⁶⁴: μ mixes the bits of a value as float64, κ_j is an odd number of column j. A zero adds nothing, so dense
-rows, CSR rows, rows with stored zeros and rows with columns in any order have the same number, and so have float32 values and the
-same values in float64. Sums over rows with and without a factor for their place tell the same rows in another order from other
-rows. A change of one value is always noticed (each step is one to one), other changes but for a chance far below one in a
+The fingerprint tells whether these are the rows that a model was trained on, and in their order. Each row has a number
+(`analysis.twins.row_numbers`). Sums over rows with and without a factor for their place tell the same rows in another order from
+other rows. A change of one value is always noticed (each step is one to one), other changes but for a chance far below one in a
 million; it is no protection against somebody who looks for other data with the same fingerprint.
 """
 
@@ -16,13 +14,12 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from maxmargin.analysis.twins import row_numbers
 from maxmargin.core import Regularization
 from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.errors import InvalidInputError
-from maxmargin.kernels.tiles import distinct, rows_that_fit
+from maxmargin.kernels.tiles import distinct
 from maxmargin.typing import Floats, Indices, Matrix
-
-Words = np.ndarray[Any, np.dtype[np.uint64]]
 
 READABLE: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
 """What scikit-learn's validation may let through: dense rows or CSR, which are not copied."""
@@ -163,14 +160,11 @@ class Fingerprint(NamedTuple):
 
     @classmethod
     def of(cls, X: Matrix, labels: Indices, weights: Floats) -> "Fingerprint":
-        """Of validated data. Cost: one pass, about a nanosecond a value; memory: 8 bytes a row, and a column of dense
-        data.
-        """
+        """Of validated data. Cost: that of `row_numbers`."""
         from maxmargin._loops.fingerprint import fold
 
-        rows, out = np.zeros(X.shape[0], dtype=np.uint64), np.zeros(5, dtype=np.uint64)
+        rows, out = row_numbers(X), np.zeros(5, dtype=np.uint64)
         with np.errstate(over="ignore"):  # of loops that run uncompiled
-            (_add_sparse if sp.issparse(X) else _add_dense)(X, rows)
             fold(rows, labels.astype(np.int64, copy=False), np.ascontiguousarray(weights).view(np.uint64), out)
         return cls(*out.tolist())
 
@@ -187,37 +181,3 @@ class Fingerprint(NamedTuple):
         if self.samples_in_any_order == kept.samples_in_any_order:
             return OTHER_ORDER
         return MIXED if self.rows_in_any_order == kept.rows_in_any_order else OTHER_VALUES
-
-
-def _add_dense(X: Any, out: Words) -> None:
-    """Add the number of each row."""
-    from maxmargin._loops.fingerprint import add_columns, add_rows, fill_keys
-
-    n, d = X.shape
-    keys = np.empty(d, dtype=np.uint64)
-    fill_keys(keys)
-    if X.flags.f_contiguous and not X.flags.c_contiguous:
-        width = rows_that_fit(n, d)
-        for left in range(0, d, width):
-            add_columns(_bits(X[:, left : left + width].T), keys[left : left + width], out)
-    else:
-        height = rows_that_fit(d, n)
-        for top in range(0, n, height):
-            add_rows(_bits(X[top : top + height]), keys, out[top : top + height])
-
-
-def _add_sparse(X: Any, out: Words) -> None:
-    """Add the number of each row; a column that is stored twice in a row means the sum."""
-    from maxmargin._loops.fingerprint import add_rows_csr
-
-    X = distinct(X)
-    height = rows_that_fit(X.nnz // X.shape[0], X.shape[0])
-    for top in range(0, X.shape[0], height):
-        bottom = min(top + height, X.shape[0])
-        values = slice(X.indptr[top], X.indptr[bottom])
-        add_rows_csr(_bits(X.data[values]), X.indices[values], X.indptr[top : bottom + 1], out[top:bottom])
-
-
-def _bits(values: Any) -> Words:
-    """The bits of each value as float64."""
-    return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)

@@ -10,9 +10,10 @@ import scipy.sparse as sp
 from maxmargin._loops.leave_one_out.fields import BIAS, EXHAUSTED, GAP, LOWER, N_BOUNDS, UPPER
 from maxmargin.analysis.leave_one_out.full import TUNING, Full
 from maxmargin.analysis.leave_one_out.tableau import Tableau
-from maxmargin.core import Hinge, Problem
+from maxmargin.core import Hinge, Problem, products
+from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernel_matrix.tiles import fill, prepared
-from maxmargin.kernels.tiles import FLOAT64, TILE_COLUMNS, is_sparse, row_width, rows_that_fit
+from maxmargin.kernels.tiles import FLOAT64, TILE_ROWS, cut, squared_norms
 from maxmargin.rounding import UNIT, gamma
 from maxmargin.threads import together
 from maxmargin.typing import Flags, Floats, Indices
@@ -52,11 +53,8 @@ class LinearProducts:
     """Inner products of the rows of a linear problem, sparse or dense; sums of moves go through Xᵀ."""
 
     def __init__(self, full: Full) -> None:
-        problem = full.problem
-        X = problem.X if problem.rows is None else problem.X[problem.rows]
-        self.X: Any = (sp.csr_array(X) if sp.issparse(X) else X).astype(np.float64, copy=False)
-        self._constant, self._lengths = problem.bias.scale**2, full.lengths
-        self._terms = float(problem.entries.max(initial=0.0))
+        self._problem, self._constant, self._lengths = full.problem, full.problem.bias.scale**2, full.lengths
+        self._terms = float(full.problem.entries.max(initial=0.0))
         self._joined = np.empty(0, dtype=np.intp)
 
     def bytes_for(self, size: int) -> int:
@@ -66,9 +64,9 @@ class LinearProducts:
     def join(self, samples: Indices) -> None:
         """Keep their rows."""
         self._joined = np.concatenate((self._joined, samples))
-        self._rows = self.X[self._joined]
-        d = self.X.shape[1]
-        terms = np.bincount(self._rows.indices, minlength=d) if sp.issparse(self.X) else np.full(d, len(self._joined))
+        self._rows, d = self.rows_of(self._joined), self._problem.X.shape[1]
+        is_sparse = sp.issparse(self._rows)
+        terms = np.bincount(self._rows.indices, minlength=d) if is_sparse else np.full(d, len(self._joined))
         self._slip2 = gamma(terms + 9.0) ** 2
         self._slips = self._slips_of(self._rows)
 
@@ -80,11 +78,12 @@ class LinearProducts:
 
     def gram(self, i: Indices, j: Indices) -> Floats:
         """K[i, j]."""
-        return self._dense(self.X[i] @ self.X[j].T)
+        return self._dense(self.rows_of(i) @ self.rows_of(j).T)
 
     def rows_of(self, samples: Indices) -> Any:
-        """Their rows of X."""
-        return self.X[samples]
+        """Their rows of X in float64."""
+        rows = self._problem.X[self._problem.row(samples)].astype(np.float64, copy=False)
+        return sp.csr_array(rows) if sp.issparse(rows) else rows
 
     def between(self, rows: Any) -> Floats:
         """⟨row, x_j⟩ for some rows and the samples j that joined."""
@@ -110,8 +109,8 @@ class LinearProducts:
         # w errs by its slip, its product with x_j by γ(terms)‖w‖‖x_j‖, and the last sums round
         drifts = 1.01 * (slips + gamma(self._terms + 8) * lengths)
         floors = 1.01 * gamma(moves.shape[1] + 9) * self._constant * mass
-        values = np.ascontiguousarray((self.X @ V).T) + self._constant * sums[:, np.newaxis]
-        return Scores(values, drifts, floors)
+        values = products.scores(self._problem.X, V, self._problem.rows).T + self._constant * sums[:, np.newaxis]
+        return Scores(np.ascontiguousarray(values), drifts, floors)
 
 
 class GramRows(NamedTuple):
@@ -127,9 +126,10 @@ class KernelProducts:
 
     def __init__(self, full: Full, n_threads: int) -> None:
         self._problem, self._n_threads = full.problem, n_threads
+        self._columns = full.problem.expansion(np.arange(full.problem.n), np.ones(full.problem.n))
         self._slot = np.full(full.problem.n, -1)
         self._joined = np.empty(0, dtype=np.intp)
-        self._rows = gram_rows(full.problem, self._joined, n_threads)
+        self._rows = self._made(self._joined, n_threads)
 
     def bytes_for(self, size: int) -> int:
         """Two copies while more join."""
@@ -139,7 +139,7 @@ class KernelProducts:
         """Make their rows."""
         self._slot[samples] = len(self._joined) + np.arange(len(samples))
         self._joined = np.concatenate((self._joined, samples))
-        more = gram_rows(self._problem, samples, self._n_threads)
+        more = self._made(samples, self._n_threads)
         self._rows = GramRows(*(np.concatenate(pair) for pair in zip(self._rows, more, strict=True)))
 
     def gram(self, i: Indices, j: Indices) -> Floats:
@@ -148,7 +148,10 @@ class KernelProducts:
 
     def rows_of(self, samples: Indices) -> GramRows:
         """Their rows, made for the moment."""
-        return gram_rows(self._problem, samples, 1)
+        return self._made(samples, 1)
+
+    def _made(self, samples: Indices, n_threads: int) -> GramRows:
+        return gram_rows(self._problem, self._columns, samples, n_threads)
 
     def between(self, rows: GramRows) -> Floats:
         """Their entries for the samples that joined."""
@@ -253,64 +256,35 @@ def open_bounds(count: int) -> Floats:
     return bounds
 
 
-def gram_rows(problem: Problem, samples: Indices, n_threads: int) -> GramRows:
-    """k(x_i, x_j) of samples i and all j, plus the constant of a penalised bias; blocks of rows on each thread."""
+def gram_rows(problem: Problem, columns: Expansion, samples: Indices, n_threads: int) -> GramRows:
+    """k(x_i, x_j) of samples i and all j, which are the columns, plus the constant of a penalised bias."""
     values, error, largest = np.empty((len(samples), problem.n)), np.zeros(len(samples)), np.zeros(len(samples))
-    make, constant = _maker(problem), problem.bias.scale**2
-    width = rows_that_fit(row_width(problem.X), TILE_COLUMNS)
+    kernel, constant = problem.kernel, problem.bias.scale**2
+    tiles = columns.tiles(FLOAT64)
 
     def fill_rows(start: int) -> None:
-        at = slice(start, start + width)
-        for first in range(0, problem.n, width):
-            columns = np.arange(first, min(first + width, problem.n))
-            block, slip = make(samples[at], columns)
-            values[at, columns[0] : columns[-1] + 1] = block + constant if constant else block
-            sizes = np.abs(block).max(axis=1) + constant
-            error[at] = np.maximum(error[at], (slip + 4.0 * UNIT * (sizes if constant else 0.0)) * 1.01)
-            largest[at] = np.maximum(largest[at], sizes * 1.01)
+        at = slice(start, start + TILE_ROWS)
+        rows = problem.X[problem.row(samples[at])]
+        rows = products.dense_rows(rows) if columns.becomes_dense(rows) else rows
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            left = prepared(kernel, rows, FLOAT64, columns.centre)
+            for first, last, right in tiles:
+                block, slip = np.empty((rows.shape[0], last - first)), np.zeros(rows.shape[0])
+                if not fill(kernel, left, right, block):
+                    kernel.fill_differences(rows, cut(columns.Z, first, last), block)
+                    slip = kernel.difference_error(rows.shape[1], 1.0, np.abs(block).max(axis=1), 1)
+                elif kernel.sees_values_only:  # else the values are the definition
+                    longest = _longest(right)
+                    slip = kernel.error(left, right, slice(longest, longest + 1), np.ones(1), None, 1)
+                values[at, first:last] = block + constant if constant else block
+                sizes = np.abs(block).max(axis=1) + constant
+                error[at] = np.maximum(error[at], (slip + 4.0 * UNIT * (sizes if constant else 0.0)) * 1.01)
+                largest[at] = np.maximum(largest[at], sizes * 1.01)
 
-    together([partial(fill_rows, start) for start in range(0, len(samples), width)], n_threads)
+    together([partial(fill_rows, start) for start in range(0, len(samples), TILE_ROWS)], n_threads)
     return GramRows(values, error, largest)
 
 
-def _maker(problem: Problem) -> Callable[[Indices, Indices], tuple[Floats, Floats]]:
-    """(rows, columns) → their block of the Gram matrix, and a bound of the error of the entries of each row."""
-    kernel, X = problem.kernel, problem.X
-    centre = problem.kernel_matrix().centre
-
-    def make(i: Indices, j: Indices) -> tuple[Floats, Floats]:
-        rows, columns = X[problem.row(i)], kernel.reference(X, problem.row(j))
-        if not kernel.sees_values_only:  # the values are the definition
-            return problem.gram(i, j), np.zeros(len(i))
-        values = np.empty((len(i), len(j)))
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            left, right = prepared(kernel, rows, FLOAT64, centre), prepared(kernel, columns, FLOAT64, centre)
-            error = _error_of(kernel, left, right, values) if fill(kernel, left, right, values) else None
-            if error is not None and not kernel.has_differences:
-                return values, error
-            finest = kernel.difference_error(X.shape[1], 1.0, 1.0, 1) if kernel.has_differences else 0.0
-            if error is not None and (error <= TUNING.coarse * finest).all():
-                return values, error
-            kernel.fill_differences(rows, columns, values)
-        largest = np.abs(values).max(axis=1)
-        return values, np.asarray(kernel.difference_error(X.shape[1], 1.0, largest, 1))
-
-    return make
-
-
-def _error_of(kernel: Any, left: Any, right: Any, values: Floats) -> Floats:
-    """Of each row's entries: the bound of a sum with one term, at the column for which it is largest."""
-    one, weights = np.ones(1), kernel.error_weights(right, np.ones(values.shape[1]))
-    if weights is not None:
-        largest = (np.abs(values) * weights).max(axis=1)
-        return np.asarray(kernel.error(left, right, slice(None), one, largest, 1))
-    at = _longest(right)
-    return np.asarray(kernel.error(left, right, slice(at, at + 1), one, None, 1))
-
-
 def _longest(rows: Any) -> int:
-    """The number of the row with the largest norm; the RBF kernel's prepared rows know theirs."""
-    if hasattr(rows, "squares"):
-        return int(np.argmax(rows.squares))
-    squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel() if is_sparse(rows) else np.square(rows).sum(axis=1)
-    return int(np.argmax(squares))
+    """The row for which the error of a kernel value is largest; the RBF kernel's prepared rows know their squares."""
+    return int(np.argmax(rows.squares if hasattr(rows, "squares") else squared_norms(rows, FLOAT64)))

@@ -9,7 +9,7 @@ and so does its middle, which is the bias that is meant. Every number is a bound
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -36,8 +36,6 @@ class LeaveOneOutTuning:
     """Error of a typical decision value, √(gap · mean k), to which the fit is tightened."""
     finest: float = 1e-11
     """Smallest relative gap that a fit is tightened to: about what float64 certifies."""
-    coarse: float = 1e3
-    """Error bound of a kernel sum, in those of differences of rows, above which these are summed instead."""
     levels: int = 12
     """Number of radii for which brackets of the bias are found; each is rounded up to the next."""
     near: float = 0.05
@@ -128,6 +126,16 @@ class Full:
             scores.slack, scores.slack_error, residuals, certificate.gap, certificate.primal, imbalance, apart,
             math.inf if math.isnan(radius) else radius,
         )  # fmt: skip
+
+    @property
+    def alpha(self) -> Floats:
+        """|β|."""
+        return np.abs(self.beta)
+
+    @property
+    def xi(self) -> Floats:
+        """The slacks ξ = max(0, m)."""
+        return np.maximum(self.slack, 0.0)
 
     @cached_property
     def slope(self) -> Slope:
@@ -230,32 +238,12 @@ def _judged(problem: Problem, candidate: Candidate, n_threads: int) -> tuple[Can
     return Candidate(beta, b, beta), Scores.of(f, error, problem.y, b)
 
 
-class Sums(NamedTuple):
-    """Σ_j v_j k(x_j, x) for each sample x, and bounds of their errors."""
-
-    values: Floats
-    error: Floats
-
-
-def kernel_sums(problem: Problem, v: Floats, n_threads: int = 1) -> Sums:
-    """In float64, by differences of rows where that is far more exact."""
+def kernel_sums(problem: Problem, v: Floats, n_threads: int = 1) -> tuple[Floats, Floats]:
+    """Σ_j v_j k(x_j, x) for each sample x in float64, and bounds of their errors."""
     used = np.flatnonzero(v)
     expansion = problem.expansion(used, v[used])
-    f, error = np.empty(problem.n), np.empty(problem.n)
-
-    def fill(which: Indices, *, by_differences: bool) -> None:
-        for at, rows in problem.pieces(None if len(which) == problem.n else which):
-            bounded = expansion.bounded(rows, FLOAT64, n_threads, by_differences=by_differences)
-            f[which[at]], error[which[at]] = bounded.sums[0, 0], bounded.error[0]
-
-    fill(np.arange(problem.n), by_differences=False)
-    if problem.kernel.has_differences and len(used):
-        size = sum_above(np.abs(v[used]))
-        finest = problem.kernel.difference_error(problem.X.shape[1], size, size, len(used))
-        coarse = np.flatnonzero(~(error <= TUNING.coarse * finest))
-        if len(coarse):
-            fill(coarse, by_differences=True)
-    return Sums(f, error)
+    parts = [expansion.bounded(rows, FLOAT64, n_threads) for _, rows in problem.pieces()]
+    return np.concatenate([part.sums[0, 0] for part in parts]), np.concatenate([part.error[0] for part in parts])
 
 
 def tightened(

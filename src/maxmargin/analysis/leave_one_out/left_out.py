@@ -100,7 +100,7 @@ class LeftOut:
         self.full, self.tol, self.max_bytes = full, tol, max_bytes
         bounds = without_retraining(full)
         self.lower, self.upper, self._brackets = bounds.lower, bounds.upper, bounds.brackets
-        self.is_outside = is_outside(full)
+        self.is_outside, self.alpha, self.xi = is_outside(full), full.alpha, full.xi
         self.is_retrained, self.is_solved_for, self._is_exhausted = np.zeros((3, full.problem.n), dtype=bool)
         self._solver = BySolver(full, tol)
         self._equations: Equations | None = None

@@ -278,14 +278,13 @@ class XiAlpha:
 
 def xi_alpha(full: Full, weights: Floats) -> XiAlpha:
     """The estimates of one binary problem whose samples have these weights; O(n)."""
-    problem = full.problem
-    on = problem.cost > 0
-    radius2 = float(full.squares[on].max())
-    return estimated(problem.y, np.abs(full.beta), np.maximum(full.slack, 0.0), radius2, np.where(on, weights, 0.0))
+    return estimated(full, full.alpha, full.xi, weights)
 
 
-def estimated(y: Floats, alpha: Floats, xi: Floats, radius2: float, mass: Floats) -> XiAlpha:
-    """The estimates from α and ξ of each sample and its weight; a sample of which they are not known (NaN) is open."""
+def estimated(full: Full, alpha: Floats, xi: Floats, weights: Floats) -> XiAlpha:
+    """The estimates from α and ξ of each sample; a sample of which they are not known (NaN) is open."""
+    on, y = full.problem.cost > 0, full.problem.y
+    radius2, mass = float(full.squares[on].max()), np.where(on, weights, 0.0)
     number = 2.0 * alpha * radius2 + xi
     may_fail = ~(number < 1.0)
     positive = y > 0

@@ -7,6 +7,7 @@ of a problem on all samples with these costs is what its own fit solves.
 """
 
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,8 @@ from maxmargin.core.candidate import make_feasible
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import check_choice, check_tol
 from maxmargin.estimators.linear import LinearSVC
-from maxmargin.estimators.multiclass.one_vs_one import Vote, pairs_of, vote
-from maxmargin.estimators.separable import refuse_contradictions, separated
+from maxmargin.estimators.multiclass.one_vs_one import Vote, vote
+from maxmargin.estimators.separable import refuse_contradictions
 from maxmargin.estimators.svc import KernelClassifier
 from maxmargin.estimators.training_data import class_factors
 from maxmargin.kernels import kernel_from_name
@@ -43,10 +44,10 @@ class LabelRule:
     @property
     def goals(self) -> tuple[Goal, ...]:
         """What to know of the decisions, one after the other: signs, and values where these are compared."""
-        widths = tuple(Goal(False, width) for width in TUNING.compared_widths)
         if self.n_classes == 2 or not (self.is_one_vs_rest or self.breaks_ties):
             return (Goal(True),)
-        return widths if self.is_one_vs_rest else (Goal(True), *widths)
+        widths = (Goal(False, width) for width in TUNING.compared_widths)
+        return (*widths,) if self.is_one_vs_rest else (Goal(True), *widths)
 
     def open_entries(self, lower: Floats, upper: Floats, goal: Goal) -> Flags:
         """Which (problem, sample) to know better, to this goal, so that open labels become certain."""
@@ -67,9 +68,8 @@ class LabelRule:
 
     def _votes_and_sums(self, lower: Floats, upper: Floats) -> Floats:
         """The ends of the scores: both parts are monotone in every decision."""
-        pairs = [(i, j) for i in range(self.n_classes) for j in range(i + 1, self.n_classes)]
         votes, sums = np.zeros((2, 2, self.n_classes, lower.shape[1]))
-        for k, (i, j) in enumerate(pairs):
+        for k, (i, j) in enumerate(combinations(range(self.n_classes), 2)):
             sure, never = lower[k] > 0, upper[k] <= 0
             votes[:, i] += sure, ~never
             votes[:, j] += never, ~sure
@@ -140,10 +140,10 @@ class Machine:
 
     def from_betas(self, betas: list[Floats]) -> "Machine":
         """The same, started from these dual variables."""
-        starts = [make_feasible(problem, beta) for problem, beta in zip(self.problems, betas, strict=True)]
-        warm: list[Candidate | None] = [
-            Candidate(problem.combine(beta), 0.0, beta) for problem, beta in zip(self.problems, starts, strict=True)
-        ]
+        warm: list[Candidate | None] = []
+        for problem, last in zip(self.problems, betas, strict=True):
+            beta = make_feasible(problem, last)
+            warm.append(Candidate(problem.combine(beta), 0.0, beta))
         return replace(self, warm=warm)
 
     @property
@@ -158,18 +158,14 @@ class Machine:
         return LabelRule(len(self.probe.classes_), isinstance(self.probe, LinearSVC), breaks_ties)
 
     def solve(self, n_threads: int) -> list[Solution]:
-        """Each problem, tightly."""
+        """Each problem, tightly; a hard margin separates, or what was proved is raised."""
         solver = solver_from_name(self.probe.solver, seed=0, n_threads=n_threads)
-        names = self.probe.classes_.tolist()
         solutions = []
         for k, (problem, warm) in enumerate(zip(self.problems, self.warm, strict=True)):
-            if not problem.is_hard:
-                solutions.append(tightened(problem, solver, tol=self.probe.tol, warm=warm))
-                continue
-            pair = pairs_of(self.labels, len(names))[k]
-            classes = names[pair.positive], names[pair.negative]
-            refuse_contradictions(problem, *classes)
-            solutions.append(separated(problem, tightened(problem, solver, tol=self.probe.tol, warm=warm), *classes))
+            if problem.is_hard:
+                refuse_contradictions(problem, *self.probe._sides()[k])
+            solution = tightened(problem, solver, tol=self.probe.tol, warm=warm)
+            solutions.append(self.probe._settled(k, problem, solution))
         return solutions
 
     @property
@@ -223,11 +219,10 @@ class Machine:
 
 def _refuse_scaled_kernel(probe: Any) -> None:
     """gamma="scale" is another number without each of the samples: another kernel, so that nothing is shared."""
-    if not hasattr(probe, "kernel"):
+    if isinstance(probe, LinearSVC):
         return
     kernel = kernel_from_name(probe.kernel, degree=probe.degree, gamma=probe.gamma, coef0=probe.coef0)
-    gamma = getattr(kernel, "gamma", None)
-    if isinstance(gamma, str) and gamma == "scale":
+    if str(getattr(kernel, "gamma", None)) == "scale":
         raise NotSupportedError(
             'resolve="each" cannot serve gamma="scale": without each sample the kernel would be another one. '
             'Use a number for gamma, or resolve="once".'

@@ -17,7 +17,7 @@ from maxmargin.estimators.inspect import stored_problems
 from maxmargin.estimators.leave_one_out.machine import Machine, middle
 from maxmargin.estimators.leave_one_out.result import ErrorRange, LeaveOneOut, SettledBy
 from maxmargin.estimators.linear import LinearSVC
-from maxmargin.estimators.multiclass.backends import elsewhere
+from maxmargin.estimators.multiclass.parallel import jobs_elsewhere, map_elsewhere
 from maxmargin.estimators.svc import KernelClassifier
 from maxmargin.threads import one_blas_thread, usable_threads
 from maxmargin.typing import Flags, Floats, Indices
@@ -166,7 +166,6 @@ class Intervals:
         self.is_retrained, self.is_solved_for, self.is_alone = np.zeros((3, *shape), dtype=bool)
         self.is_outside = np.ones(shape, dtype=bool)
         self.alpha, self.xi = np.full((2, *shape), np.nan)
-        self.radius2 = np.zeros(shape[0])
 
     def begin(self, samples: Indices, left: list[LeftOut]) -> None:
         """Take over what the problems of a group know of its samples."""
@@ -176,19 +175,13 @@ class Intervals:
             if len(others):
                 ends = one.full.elsewhere(self.machine.X, others, self.n_threads)
                 self.lower[k, others], self.upper[k, others] = ends
-            own = self.is_meant[self.rows[k]]
-            rows = self.rows[k][own]
-            self.is_outside[k, rows], self.is_alone[k, rows] = one.is_outside[own], one.is_alone[own]
-            self.alpha[k, rows], self.xi[k, rows] = np.abs(one.full.beta)[own], np.maximum(one.full.slack, 0.0)[own]
-            self.radius2[k] = float(one.full.squares[one.full.problem.present].max())
             self._read(k)
 
     def _read(self, k: int) -> None:
         """Take over what problem k knows by now."""
-        one, own = self.left[k], self.is_meant[self.rows[k]]
-        rows = self.rows[k][own]
-        self.lower[k, rows], self.upper[k, rows] = one.lower[own], one.upper[own]
-        self.is_retrained[k, rows], self.is_solved_for[k, rows] = one.is_retrained[own], one.is_solved_for[own]
+        own = self.is_meant[self.rows[k]]
+        for name in ("lower", "upper", "is_retrained", "is_solved_for", "is_alone", "is_outside", "alpha", "xi"):
+            getattr(self, name)[k, self.rows[k][own]] = getattr(self.left[k], name)[own]
 
     def settle(self, decision_values: bool) -> bool:
         """Leave samples out until every label is certain, or the tolerance is reached; False: interrupted."""
@@ -217,11 +210,11 @@ class Intervals:
 
     def _leave_out_of(self, one: LeftOut, samples: Indices, goal: Goal) -> bool:
         """In threads, or on a backend of joblib's: each of its workers takes a part of the samples."""
-        backend = elsewhere()
-        if backend is None:
+        n_jobs = jobs_elsewhere()
+        if not n_jobs:
             return one.retrain(samples, goal, self.n_threads, self._tell)
-        parts = np.array_split(samples, min(backend.n_jobs, len(samples)))
-        found = backend.map(_left_out, [(one.full, one.tol, one.max_bytes, part, goal) for part in parts])
+        parts = np.array_split(samples, min(n_jobs, len(samples)))
+        found = map_elsewhere(_left_out, [(one.full, one.tol, one.max_bytes, part, goal) for part in parts])
         for part, (ends, is_retrained) in zip(parts, found, strict=True):
             one.lower[part], one.upper[part] = ends
             one.is_retrained[part] |= is_retrained
@@ -242,13 +235,11 @@ class Intervals:
 
     def estimates(self) -> tuple[XiAlpha, ...]:
         """The ξα estimates of each problem."""
+        weights, of_each = self.machine.weights, enumerate(zip(self.left, self.rows, strict=True))
         return tuple(
-            analysis.estimated(
-                problem.y, self.alpha[k, rows], self.xi[k, rows], float(self.radius2[k]),
-                np.where(problem.cost > 0, self.machine.weights[rows], 0.0),
-            )
-            for k, (problem, rows) in enumerate(zip(self.machine.problems, self.rows, strict=True))
-        )  # fmt: skip
+            analysis.estimated(one.full, self.alpha[k, rows], self.xi[k, rows], weights[rows])
+            for k, (one, rows) in of_each
+        )
 
 
 def _left_out(

@@ -1,14 +1,20 @@
-"""Several problems of one fit: in threads, under one budget of seconds and one Ctrl-C, or on joblib's backend."""
+"""Several problems of one fit: in threads, under one budget of seconds and one Ctrl-C, or on joblib's backend.
+
+    with joblib.parallel_config("dask"):
+        leave_one_out(LinearSVC(), X, y)
+
+Where the user has chosen a backend that shares no memory (Dask, loky, Ray), independent work is sent there. Without such a choice
+all of it runs in threads of this process, which copy nothing.
+"""
 
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from maxmargin.estimators.multiclass.backends import elsewhere
 from maxmargin.solvers import Budget
 from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.threads import one_blas_thread, short_turns
@@ -25,10 +31,9 @@ def solve_several(
 
     Another process tells nobody how it goes on, so that a watch hears of the ends alone.
     """
-    backend = elsewhere() if takes_backends else None
-    if backend is None:
+    if not takes_backends or not jobs_elsewhere():
         return in_threads(run, len(tasks), budget, n_threads)
-    solutions = backend.map(_solved, [(task, budget) for task in tasks])
+    solutions = map_elsewhere(_solved, [(task, budget) for task in tasks])
     for k, solution in enumerate(solutions if watch is not None else []):
         watch.begin(k)
         watch.end(k, solution)
@@ -37,6 +42,30 @@ def solve_several(
 
 def _solved(task: Task[T], budget: Budget) -> T:
     return task(budget=budget)
+
+
+def jobs_elsewhere() -> int:
+    """How many jobs the chosen backend takes at a time; 0 where it shares memory with this process, or this is its own work.
+
+    Examples
+    --------
+    >>> jobs_elsewhere()
+    0
+    """
+    from joblib.parallel import get_active_backend
+
+    backend, n_jobs = get_active_backend()
+    shares_memory = getattr(backend, "supports_sharedmem", False)
+    if n_jobs in (None, 1) or shares_memory or (backend.nesting_level or 0) != 0:
+        return 0
+    return int(backend.effective_n_jobs(n_jobs))
+
+
+def map_elsewhere(function: Callable[..., T], arguments: Iterable[tuple[Any, ...]]) -> list[T]:
+    """What the function gives for each tuple of arguments, in their order, on the chosen backend."""
+    from joblib import Parallel, delayed
+
+    return list(Parallel(n_jobs=jobs_elsewhere())(delayed(function)(*those) for those in arguments))
 
 
 def in_threads(train: Run[T], n_problems: int, budget: Budget, n_threads: int) -> list[T]:

@@ -39,14 +39,9 @@ def alone(items: Sequence[Any]) -> Any:
     return items[0] if len(items) == 1 else tuple(items)
 
 
-def worst_of(certificates: Sequence[Any]) -> int:
-    """Which certificate has the largest gap."""
-    return int(np.argmax([certificate.relative_gap for certificate in certificates]))
-
-
 def certificates_of(items: Sequence[Any]) -> Any:
     """One certificate by itself, several in a tuple with `worst`."""
-    return items[0] if len(items) == 1 else Certificates.of(items, worst_of(items))
+    return items[0] if len(items) == 1 else Certificates.of(items, _largest_gap(items))
 
 
 def store_endings(model: Any, worst: int, **endings: Sequence[Any]) -> None:
@@ -60,4 +55,8 @@ def store_solutions(model: Any, solutions: Sequence[Any]) -> None:
     """The same from what the solver handed back."""
     names = ("certificate", "status", "solver", "trace")
     endings = {name: [getattr(solution, name) for solution in solutions] for name in names}
-    store_endings(model, worst_of(endings["certificate"]), **endings)
+    store_endings(model, _largest_gap(endings["certificate"]) if len(solutions) > 1 else 0, **endings)
+
+
+def _largest_gap(certificates: Sequence[Any]) -> int:
+    return int(np.argmax([certificate.relative_gap for certificate in certificates]))
