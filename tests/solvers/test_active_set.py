@@ -75,6 +75,7 @@ def test_a_hard_margin_is_a_box_without_an_upper_end(kernel, bias):
 @pytest.mark.parametrize(("family", "seed"), [("kernels", 331000484), ("linear", 331003547)])
 def test_what_other_solvers_leave_of_a_gap_is_closed(family, seed):
     case = draw(family, seed)  # a K that is singular to float64, with weights of 1e±12; a hard margin to 1e-9
+    case.estimator.set_params(max_seconds=60.0)
     model = case.fit()
     assert model.status_ is Status.SOLVED
     assert list(judge(case, model)) == []
@@ -89,4 +90,5 @@ def test_more_samples_than_a_few_dozen_are_refused():
 
 def test_a_run_of_many_single_exchanges_is_not_taken_for_a_stall():
     case = draw("linear", 302001173)  # 209 exchanges, the last of which closes a gap of 1
+    case.estimator.set_params(max_seconds=60.0)
     assert case.fit().status_ is Status.SOLVED

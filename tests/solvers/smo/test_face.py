@@ -131,7 +131,7 @@ def test_faces_need_fewer_rounds_where_pairs_crawl(steps, monkeypatch):
     assert max(steps) > 0.0
     monkeypatch.setattr(SMO, "tuning", replace(tuning, face_below=0.0))
     monkeypatch.setattr(auto, "offers", lambda problem, present: [])
-    without = solve(p, SMO(n_threads=2), tol=1e-4, budget=Budget(iterations=2 * with_faces.n_iter))
+    without = solve(p, SMO(n_threads=2), tol=1e-4, budget=Budget(iterations=3 * with_faces.n_iter // 2))
     assert without.certificate.relative_gap > 1e-4
 
 
