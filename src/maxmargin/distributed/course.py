@@ -18,8 +18,7 @@ from maxmargin.core.solution import TracePoint
 from maxmargin.distributed.certificate import Candidates, judge
 from maxmargin.distributed.partition import Survey
 from maxmargin.distributed.workers.block import Plan, Site, Sums
-from maxmargin.solvers.base import Clock, Event
-from maxmargin.solvers.stall import TENTH, WINDOW
+from maxmargin.solvers.base import DRIVER, Clock, Event
 from maxmargin.typing import Floats
 
 
@@ -114,8 +113,8 @@ class Course:
     def is_stalled(self, gap: float) -> bool:
         """Whether the estimated gap has not fallen by a tenth in many steps, this one included."""
         self.gaps.append(min(gap, self.gaps[-1]))
-        recent = max(WINDOW, len(self.gaps) // 2)
-        return len(self.gaps) > recent and self.gaps[-1] > TENTH * self.gaps[-1 - recent]
+        recent = max(DRIVER.window, len(self.gaps) // 2)
+        return len(self.gaps) > recent and self.gaps[-1] > DRIVER.tenth * self.gaps[-1 - recent]
 
     def ending(self) -> Status:
         """How a method that makes no more progress has ended."""

@@ -14,7 +14,7 @@ from maxmargin.distributed.partition import Samples
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.dask_cluster import Cluster, seats
 from maxmargin.distributed.workers.threads import Crew, Threads
-from maxmargin.solvers.auto import FEW_FEATURES
+from maxmargin.solvers.auto import Auto
 from maxmargin.threads import usable_threads
 
 
@@ -29,7 +29,7 @@ def crew_for(partitions: Partitions, keep: bool | None, n_blocks: int | None, n_
         keep = size is None or size <= TUNING.kept_share * memory
     keep = keep or partitions.are_persisted
     if n_blocks is None:
-        is_wide = partitions.n_features is None or partitions.n_features > FEW_FEATURES
+        is_wide = partitions.n_features is None or partitions.n_features > Auto.tuning.few_features
         n_blocks = threads if not is_wide or size is None else min(threads, max(1, int(size // TUNING.alone_bytes)))
     if not keep:
         parts: list[Any] = partitions.sources()
