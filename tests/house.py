@@ -30,7 +30,6 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     "solvers.stochastic.iterates": ("T", "MASS", "LOSS", "SCALE", "SQUARE"),
     "_loops.stochastic.pegasos": ("T", "MASS", "LOSS", "SCALE", "SQUARE"),
     "_loops.linear.dual_cd": ("HIGHEST", "LOWEST", "RESIDUAL", "N_ACTIVE", "GAIN", "N_FIELDS"),
-    "_loops.linear.proximal_newton": ("N_MOVED", "N_TURNED", "N_BENT", "RESIDUAL", "LOSS", "N_FIELDS"),
     "_loops.smo.pair_steps": ("USED", "IS_FULL"),
     "_loops.leave_one_out.fields": (
         *("LOWER", "UPPER", "GAP", "EXHAUSTED", "BIAS", "N_BOUNDS"),

@@ -30,8 +30,6 @@ WITHOUT_TEST = {
     "kernel_matrix/expansion.py": "sums of kernel rows: tests/kernel_matrix/test_matrix.py",
     "kernel_matrix/kept_rows.py": "rows that are kept: tests/kernel_matrix/test_matrix.py",
     "solvers/base.py": "what solvers share: tests/solvers/test_driver.py, tests/test_every_solver.py",
-    "solvers/interrupts.py": "Ctrl-C: tests/solvers/test_driver.py",
-    "solvers/registry.py": "names: tests/test_every_solver.py",
     "typing.py": "names of types",
 }
 """Modules, or folders with all that is below, that need no test of their own, and why."""

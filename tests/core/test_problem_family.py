@@ -15,8 +15,7 @@ from maxmargin.core import L1, Bias, Candidate, Hinge, Problem, SquaredHinge, ce
 from maxmargin.core.candidate import box, make_feasible, reach
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernels import RBF, Linear
-from maxmargin.solvers import SMO, DualCD, InteriorPoint, auto, solve
-from maxmargin.solvers.registry import SOLVERS
+from maxmargin.solvers import SMO, SOLVERS, DualCD, InteriorPoint, auto, solve
 from tests.strategies import examples, generators
 
 FAMILY = ("smo", "interior_point", "active_set", "dual_cd", "proximal_newton")

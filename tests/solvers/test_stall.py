@@ -13,13 +13,15 @@ from maxmargin.core.candidate import to_candidate
 from maxmargin.kernels import RBF
 from maxmargin.solvers import SOLVERS, Budget, InteriorPoint, Progress, Solver, auto, solve
 from maxmargin.solvers.auto import Offer, offers
+from maxmargin.solvers.base import DRIVER, Pulse
 from maxmargin.solvers.linear.dual_cd import DualCD
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton
+from maxmargin.solvers.refine import RefineTuning
 from maxmargin.solvers.smo.smo import SMO
 from maxmargin.solvers.smo.state import SMOTuning
-from maxmargin.solvers.stall import TRUST, WINDOW, Pulse
 from tests.problems import bag_of_words, problem
 
+WINDOW = DRIVER.window
 LINE = problem([[0], [1], [2], [3]], "--++", 10)
 OPTIMUM = np.array([0.0, -2.0, 2.0, 0.0])
 
@@ -83,7 +85,7 @@ def test_a_rising_dual_is_never_called_a_stall_however_slowly_it_rises(only):
 def test_no_certificate_is_asked_for_while_a_reported_dual_rises(only):
     only()
     rising = Scripted(dual=lambda k: 1.0 + 1e-9 * k)
-    solution = solve(LINE, rising, tol=1e-6, budget=Budget(iterations=TRUST))
+    solution = solve(LINE, rising, tol=1e-6, budget=Budget(iterations=WINDOW))
     assert solution.status is Status.ITERATION_BUDGET
     assert len(solution.trace) == 1
 
@@ -269,7 +271,7 @@ def test_twins_of_both_classes_in_text_are_no_stall(bias, loss, name, monkeypatc
     # As if there were more than 4000 samples, which the interior point and the search for the last digits refuse.
     monkeypatch.setattr("maxmargin.solvers.interior.interior_point.MAX_SAMPLES", 0)
     monkeypatch.setattr("maxmargin.solvers.interior.interior_point.MAX_WORK", 0.0)
-    monkeypatch.setattr("maxmargin.solvers.linear.dual_cd.SMALL", 0)
+    monkeypatch.setattr("maxmargin.solvers.linear.dual_cd.REFINE", RefineTuning(small=0))
     X, y = bag_of_words()
     p = Problem(X, y, np.full(len(y), 1e4), loss=loss, bias=bias)
     monkeypatch.setattr(SMO, "tuning", SMOTuning(few=0))

@@ -23,11 +23,10 @@ from maxmargin.distributed.partition import Samples, Survey
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Command, Plan, Site, Sums
 from maxmargin.distributed.workers.threads import Crew
-from maxmargin.solvers import Budget, Event, solve
-from maxmargin.solvers.base import Clock
-from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.linear.proximal_newton import NEXT_PART, ROUGH, ProximalNewton, first_size, level_of
-from maxmargin.solvers.stall import TENTH, WINDOW
+from maxmargin.solvers import Budget, solve
+from maxmargin.solvers.base import DRIVER, Clock, Event, deferred_interrupt
+from maxmargin.solvers.linear.normal_equations import TUNING as NEWTON
+from maxmargin.solvers.linear.proximal_newton import ProximalNewton, first_size, level_of
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
 
@@ -126,8 +125,8 @@ class Course:
     def is_stalled(self, gap: float) -> bool:
         """Whether the estimated gap has not fallen by a tenth in many steps, this one included."""
         self.gaps.append(min(gap, self.gaps[-1]))
-        recent = max(WINDOW, len(self.gaps) // 2)
-        return len(self.gaps) > recent and self.gaps[-1] > TENTH * self.gaps[-1 - recent]
+        recent = max(DRIVER.window, len(self.gaps) // 2)
+        return len(self.gaps) > recent and self.gaps[-1] > DRIVER.tenth * self.gaps[-1 - recent]
 
     def ending(self) -> Status:
         """How a method that makes no more progress has ended."""
@@ -251,7 +250,7 @@ def _starts(crew: Crew, tasks: Sequence[Task], clock: Clock) -> list[tuple[Float
     """Weights to begin with, from a random part of the samples that the driver solves itself."""
     facts = tasks[0].facts
     per_row = 12 * facts.n_values // facts.n + 1
-    size = min(NEXT_PART * first_size(facts.n, facts.n_features), facts.n // 4, TUNING.alone_bytes / 2 // per_row)
+    size = min(NEWTON.part * first_size(facts.n_features), facts.n // 4, TUNING.alone_bytes / 2 // per_row)
     part = crew.part(size / facts.n)
     return [_start(part, task, clock) for task in tasks]
 
@@ -261,7 +260,7 @@ def _start(part: Samples, task: Task, clock: Clock) -> tuple[Floats, float]:
     plan, y = task.plan, np.where(part.y == task.positive, 1.0, -1.0)
     problem = Problem(part.X, y, cost=part.weights, loss=plan.loss, bias=plan.bias)
     budget = Budget(seconds=max(clock.seconds_left, 0.0))
-    found = solve(problem, ProximalNewton(plan.seed), tol=ROUGH, budget=budget)
+    found = solve(problem, ProximalNewton(plan.seed), tol=NEWTON.rough, budget=budget)
     if found.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     return np.append(found.w, found.b / (plan.bias.scale or 1.0)), level_of(np.abs(found.beta) / part.weights)

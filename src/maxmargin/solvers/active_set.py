@@ -31,10 +31,8 @@ class ActiveSetTuning:
     """Numbers set by hand."""
 
     digits: int = 240
-    """Decimal digits: those of δ and S², and sixty more for what is computed with them."""
-
-    apart: int = 90
-    """Decimal digits between K and δ, and between S² and K: twice the 36 of costs from 1e-18 to 1e18, and eighteen to spare."""
+    """Decimal digits. Three eighths lie between K and δ, and as many between S² and K: twice the 36 of costs from 1e-18 to 1e18,
+    and eighteen to spare. The rest is for what is computed with them."""
 
     samples: int = 64
     """Samples up to which n³ operations of a microsecond take a tenth of a second."""
@@ -42,17 +40,19 @@ class ActiveSetTuning:
     products: int = 2_000_000
     """Products of a Gram matrix that take a second or two."""
 
-    steps: int = 10
-    """Solutions for each sample, at most: drawn problems needed up to four. A K that is not definite may never end."""
-
     chances: int = 10
-    """Exchanges without fewer samples on the wrong side, until single ones move (Júdice & Pires)."""
+    """Exchanges without fewer samples on the wrong side, until single ones move (Júdice & Pires); and solutions for each sample,
+    at most: drawn problems needed up to four, but a K that is not definite may never end."""
+
+    @property
+    def apart(self) -> int:
+        """Decimal digits between K and δ, and between S² and K."""
+        return 3 * self.digits // 8
 
 
 TUNING = ActiveSetTuning()
 _CONTEXT = decimal.Context(prec=TUNING.digits, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
 _exact: Any = np.frompyfunc(decimal.Decimal, 1, 1)
-_ZERO: Any = decimal.Decimal(0)
 
 BELOW, FREE, ABOVE = -1, 0, 1
 
@@ -108,7 +108,7 @@ class ActiveSet(Solver):
 
     def window(self, problem: Problem) -> int:
         """All of its steps: they end by themselves, and tell nothing of the dual value before that."""
-        return TUNING.steps * len(problem.present)
+        return TUNING.chances * len(problem.present)
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
         """All samples at α = 0, or where the warm start has them."""
@@ -145,7 +145,7 @@ class ActiveSet(Solver):
             else:
                 moving = self._descend(state, goal)
         state.is_done, state.steps = not len(moving), state.steps + 1
-        is_final = state.is_done or state.steps >= TUNING.steps * len(state.sides)
+        is_final = state.is_done or state.steps >= TUNING.chances * len(state.sides)
         return Progress(float(not state.is_done), is_final=is_final)
 
     @staticmethod
@@ -158,7 +158,7 @@ class ActiveSet(Solver):
         was_free = state.sides[moving] == FREE
         state.sides[moving] = np.where(was_free, np.where(state.alpha[moving] < 0, BELOW, ABOVE), FREE)
         if not state.chances:
-            state.alpha = np.clip(state.alpha, _ZERO, state.upper)
+            state.alpha = np.clip(state.alpha, 0, state.upper)
             state.sides = np.where(state.alpha == 0, BELOW, np.where(state.alpha == state.upper, ABOVE, FREE))
 
     @staticmethod
@@ -213,7 +213,7 @@ class ActiveSet(Solver):
         problem, on = state.problem, state.problem.present
         beta = np.zeros(problem.n)
         with decimal.localcontext(_CONTEXT):
-            signed = np.clip(alpha, _ZERO, state.upper) * _exact(problem.y[on])
+            signed = np.clip(alpha, 0, state.upper) * _exact(problem.y[on])
             beta[on] = signed.astype(np.float64)
             if problem.bias.is_free and problem.groups is None:
                 _balance(beta, problem.loss.upper(problem.cost), problem.total)

@@ -8,7 +8,7 @@ solved by least squares (K_FF may be singular) and repeated with fresh residuals
 rounding of its residual and not of its matrix. A round is kept only if the certificate improves.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -24,45 +24,48 @@ from maxmargin.core.products import combine_twice, dense_rows
 from maxmargin.rounding import UNIT, exact_sum
 from maxmargin.typing import Floats, Indices
 
-MAX_FREE = 1200
-ROUNDS = 8
 
-SMALL = 50_000
-"""Values of X up to which the last digits cost nothing worth mentioning, whatever the tolerance."""
+@dataclass(frozen=True)
+class RefineTuning:
+    """How much the last digits may cost, and what is still a last digit."""
 
-MAX_DENSE = 1_000_000
-"""Values of the free samples' rows, made dense, up to which w is straightened."""
+    free: int = 1200
+    """Free samples up to which their equations are solved: a second. Their rows, made dense, may have as many values as the
+    matrix of these equations."""
 
-SLIGHT = 0.1
-"""Slack up to which a candidate may be stretched: ½‖w‖² grows by twice as much, relatively."""
+    small: int = 50_000
+    """Values of X up to which the last digits cost nothing worth mentioning, whatever the tolerance: some 10 ms."""
 
-RUNAWAY = 1e30
-"""A step that multiplies the largest β by more than this is no refinement: the system was singular."""
+    slight: float = 0.1
+    """Slack up to which a candidate may be stretched: ½‖w‖² grows by twice as much, relatively."""
+
+
+REFINE = RefineTuning()
 
 
 def refine(problem: Problem, candidate: Candidate) -> Candidate:
-    """The candidate, or a better one with the same support; costs O(free³) a round."""
+    """The candidate, or a better one with the same support; costs O(free³) a round.
+
+    Each way to improve it is repeated as long as that halves the gap; all end where little more than rounding is left.
+    """
     if problem.groups is not None:
         return candidate
     best, best_gap = candidate, certify(problem, candidate).relative_gap
     for improve in (_newton_round, straighten, to_kink, outward, partial(outward, errors=2.0)):
-        for _ in range(ROUNDS):
+        has_halved = True
+        while has_halved and best_gap > 64.0 * UNIT:
             trial = improve(problem, best)
             gap = certify(problem, trial).relative_gap
-            progress = gap < 0.5 * best_gap
+            has_halved = gap < 0.5 * best_gap
             if gap < best_gap:
                 best, best_gap = trial, gap
-            if not progress or gap < 1e-14:
-                break
-        if best_gap < 1e-12:
-            break
     return best
 
 
 def _newton_round(problem: Problem, candidate: Candidate) -> Candidate:
     """Put the clear cases on their bounds and solve for the free ones."""
     snapped, free = snap(problem, candidate)
-    if 0 < len(free) <= MAX_FREE:
+    if 0 < len(free) <= REFINE.free:
         snapped = newton(problem, snapped, candidate.b, free)
     return to_candidate(problem, snapped)
 
@@ -74,7 +77,7 @@ def straighten(problem: Problem, candidate: Candidate) -> Candidate:
     brings them back; what it costs, ½‖δ‖², is part of the gap.
     """
     _, free = snap(problem, candidate)
-    if not (problem.is_linear and 0 < len(free) <= MAX_FREE and len(free) * problem.X.shape[1] <= MAX_DENSE):
+    if not (problem.is_linear and 0 < len(free) <= REFINE.free and len(free) * problem.X.shape[1] <= REFINE.free**2):
         return candidate
     X = dense_rows(problem.X, problem.row(free))
     missing = problem.t[free] - X @ candidate.w - candidate.b
@@ -91,7 +94,7 @@ def straighten_dual(problem: Problem, candidate: Candidate) -> Candidate:
     smallest relative to |β|.
     """
     used, active = np.flatnonzero(candidate.beta), np.flatnonzero(candidate.w)
-    if not 0 < len(used) * (len(active) + 1) <= MAX_DENSE:
+    if not 0 < len(used) * (len(active) + 1) <= REFINE.free**2:
         return candidate
     high, low = combine_twice(problem.X, candidate.beta, problem.rows)
     columns = dense_rows(problem.X[problem.row(used)][:, active])
@@ -139,7 +142,7 @@ def outward(problem: Problem, candidate: Candidate, errors: float = 1.0) -> Cand
         beta = np.clip(candidate.beta * factor, *box(problem))
         return Candidate(candidate.w * factor, candidate.b * factor, beta)
     snapped, free = snap(problem, candidate)
-    if not 0 < len(free) <= MAX_FREE:
+    if not 0 < len(free) <= REFINE.free:
         return candidate
     farther = replace(problem, target=np.full(problem.n, factor))
     return to_kink(farther, to_candidate(farther, newton(farther, snapped, candidate.b, free)))
@@ -154,7 +157,7 @@ def stretch(problem: Problem, candidate: Candidate, errors: float = 1.0) -> floa
     if problem.is_linear:  # the stretched w and b are rounded once more
         reaches = reaches + 2.0 * UNIT * (problem.lengths * np.linalg.norm(candidate.w) + abs(candidate.b))
     on = problem.present
-    on = on[np.abs(reaches[on]) < SLIGHT]
+    on = on[np.abs(reaches[on]) < REFINE.slight]
     alpha, cost = np.abs(candidate.beta[on]), problem.cost[on]
     # a sample inside by q costs (c − α)q, one outside αq: the best stretch is a quantile of all q
     reach = weighted_quantiles(reaches[on], cost, float((cost - alpha).sum()))[0] if len(on) else 0.0
@@ -202,5 +205,5 @@ def newton(problem: Problem, beta: Floats, b: float, free: Indices) -> Floats:
     step = scipy.linalg.lstsq(K / np.outer(length, length), residual / length, lapack_driver="gelsy")[0] / length
     out = beta.copy()
     out[free] += step[: len(free)]
-    runs_away = not np.abs(out).max() <= RUNAWAY * np.abs(beta).max()  # NaN included
+    runs_away = not UNIT**2 * np.abs(out).max() <= np.abs(beta).max()  # the system was singular; NaN included
     return beta if runs_away else out

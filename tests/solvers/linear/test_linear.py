@@ -1,6 +1,7 @@
 """The solvers of linear problems agree on problems too large to be finished by the refinement of the last digits."""
 
 from contextlib import ExitStack
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -16,7 +17,7 @@ from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear.dual_cd import DualCD
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton
 from maxmargin.solvers.linear.rows import Rows
-from maxmargin.solvers.refine import SMALL
+from maxmargin.solvers.refine import REFINE
 from tests.strategies import examples, generators
 
 N, D = 900, 60
@@ -42,12 +43,12 @@ def linear_problems(draw):
 
 
 def test_the_problems_are_too_large_to_be_refined():
-    assert N * D > SMALL
+    assert REFINE.small < N * D
 
 
 ALONE = (auto, "offers", lambda problem, present: [])
-EARLY = (auto, "NEWTON_PRICE", 1e-9)
-ITERATED = (equations, "MOST_FACTORED", 0)
+EARLY = (auto.Auto, "tuning", replace(auto.Auto.tuning, newton_price=1e-9))
+ITERATED = (equations, "TUNING", replace(equations.TUNING, factored=0))
 
 WAYS = {
     "dual_cd": (DualCD(), ALONE),
@@ -118,9 +119,9 @@ def test_newtons_equations_have_one_solution_however_they_are_solved(rng, is_spa
     cost, bent = rng.uniform(0.5, 2.0, 30), rng.random(30) < rng.choice([0.3, 0.7])
     right, diagonal = rng.standard_normal(8), np.append(np.ones(7), ridge)
     factored = equations.Factored(rows, cost, 1.5, diagonal)
-    factored.turn(0, np.flatnonzero(bent), cost[bent])
+    factored.turn(np.flatnonzero(bent), cost[bent])
     exact = factored.solve(right, 3.0, bent, never)
-    with mock.patch.object(equations, "PRECISION", 1e-12):
+    with mock.patch.object(equations, "TUNING", replace(equations.TUNING, inexact=1e-12)):
         near = equations.Iterated(rows, cost, 1.5, diagonal).solve(right, 3.0, bent, never)
     A = np.column_stack([X, np.full(30, 1.5)])[bent]
     H = np.diag(factored.diagonal(3.0, int(bent.sum()))) + 3.0 * A.T @ (cost[bent, None] * A)

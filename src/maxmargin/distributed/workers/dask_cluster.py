@@ -25,7 +25,7 @@ from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Block
 from maxmargin.distributed.workers.threads import Crew, Threads
 from maxmargin.errors import InvalidInputError, MaxMarginError
-from maxmargin.solvers.auto import FEW_FEATURES
+from maxmargin.solvers.auto import Auto
 from maxmargin.threads import usable_threads
 
 _blocks: dict[tuple[str, int], Block] = {}
@@ -46,7 +46,7 @@ def crew_for(partitions: Partitions, keep: bool | None, n_blocks: int | None, n_
         keep = size is None or size <= TUNING.kept_share * memory
     keep = keep or partitions.are_persisted
     if n_blocks is None:
-        is_wide = partitions.n_features is None or partitions.n_features > FEW_FEATURES
+        is_wide = partitions.n_features is None or partitions.n_features > Auto.tuning.few_features
         n_blocks = threads if not is_wide or size is None else min(threads, max(1, int(size // TUNING.alone_bytes)))
     if not keep:
         parts: list[Any] = partitions.sources()

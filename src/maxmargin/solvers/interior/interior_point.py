@@ -25,10 +25,6 @@ from maxmargin.typing import Floats
 MAX_SAMPLES = MAX_FACTOR
 """Any kernel up to this many samples: an n × n matrix is factored."""
 
-RUN_ROUNDS, VALUE_SECONDS, PRODUCT_SECONDS = 40, 1.2e-7, 4e-10
-"""Rounds of a run, and seconds of a round for each stored value and for each product of two values of one row: measured on
-covtype, a9a, mnist and normal data of 50 to 400 features, where the sum is within a factor of two."""
-
 MAX_WORK = 4e10
 """Linear kernels beyond that up to this many operations a round: n d², with d features."""
 
@@ -92,12 +88,6 @@ class InteriorPoint(Solver):
                 f"got n = {n}, d = {d}. Train on fewer samples or features."
             )
         return None
-
-    @staticmethod
-    def seconds(problem: Problem) -> float:
-        """About how long a run takes on a linear problem."""
-        entries = problem.entries
-        return RUN_ROUNDS * float(VALUE_SECONDS * entries.sum() + PRODUCT_SECONDS * (entries @ entries))
 
     def _possible_forms(self, problem: Problem) -> list[str]:
         n, d = len(problem.present), problem.X.shape[1]

@@ -26,8 +26,7 @@ from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Sigmoid
-from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.base import DRIVER, Clock, Progress, Solver, deferred_interrupt, rounds_to_come
 from maxmargin.solvers.refine import refine
 from maxmargin.solvers.smo.face import goes_along, look_back
 from maxmargin.solvers.smo.state import (
@@ -40,7 +39,6 @@ from maxmargin.solvers.smo.state import (
     padded,
     shrink,
 )
-from maxmargin.solvers.stall import FINEST, WINDOW, rounds_to_come
 from maxmargin.typing import Floats, Indices
 
 
@@ -86,7 +84,7 @@ class SMO(Solver):
 
     def window(self, problem: Problem) -> int:
         """Few rounds where each of them works on the whole problem."""
-        return self.tuning.window if problem.n <= self.tuning.few else WINDOW
+        return self.tuning.window if problem.n <= self.tuning.few else DRIVER.window
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> State:
         """β = 0, or the warm start's."""
@@ -299,7 +297,7 @@ def _without_claim(state: State, tol: float) -> Progress:
     """What a round reports; the dual value, and when it would end, only where sums are in float64."""
     if not state.is_exact:
         return Progress.without_claim(state.gap, tol, 1)
-    to_come = rounds_to_come(state.missing, max(tol, FINEST), len(state.missing) // 2)
+    to_come = rounds_to_come(state.missing, max(tol, DRIVER.finest), len(state.missing) // 2)
     return Progress.without_claim(state.gap, tol, 1, state.dual, to_come)
 
 

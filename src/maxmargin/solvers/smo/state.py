@@ -13,7 +13,7 @@ from maxmargin.core.problem import Problem
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import RBF
 from maxmargin.kernels.tiles import is_sparse, take
-from maxmargin.solvers.stall import TENTH
+from maxmargin.solvers.base import DRIVER
 from maxmargin.typing import Block, Floats, Indices
 
 
@@ -268,7 +268,7 @@ class State:
 
     def stands_still(self, rounds: int) -> bool:
         """Whether what is missing has not fallen by a tenth in so many rounds."""
-        return len(self.missing) > rounds and self.missing[-1] > TENTH * self.missing[-1 - rounds]
+        return len(self.missing) > rounds and self.missing[-1] > DRIVER.tenth * self.missing[-1 - rounds]
 
     def full_beta(self) -> Floats:
         """β of all samples, feasible."""
