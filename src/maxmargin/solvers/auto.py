@@ -120,7 +120,7 @@ def offers(problem: Problem, present: Solver) -> list[Offer]:
     if problem.is_hard:
         return [Offer(ConstraintGeneration(), math.inf), interior_point]
     if isinstance(problem.penalty, L1):
-        return [Offer(LinearProgram(), math.inf), Offer(PrimalCD(seed), math.inf)]
+        return [Offer(LinearProgram(), 0.0), Offer(PrimalCD(seed), math.inf)]
     precise = Offer(ActiveSet(), NEWTON_STEPS)
     smo = Offer(SMO(n_threads=n_threads), SQUARE_PRICE * n if isinstance(present, DualCD) else math.inf)
     if not problem.is_linear:

@@ -136,11 +136,6 @@ class Solver(ABC):
         """Rounds in which the best dual value must rise, or progress has ended."""
         return WINDOW
 
-    def route(self, state: Any) -> list[str]:
-        """Its name, and those of the solvers that are its own later phases."""
-        successor = getattr(state, "successor", None)
-        return [self.name] if successor is None else [self.name, *successor.solver.route(successor.state)]
-
     @abstractmethod
     def accepts(self, problem: Problem) -> str | None:
         """None where the problem can be solved, otherwise the reason why not and what to use instead."""
