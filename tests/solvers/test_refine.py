@@ -87,3 +87,11 @@ def test_a_kernel_model_is_stretched_where_some_alpha_are_at_their_bounds(seed):
     model = case.fit()
     assert model.status_ is Status.SOLVED
     assert list(judge(case, model)) == []
+
+
+def test_the_dual_point_of_l1_is_brought_into_its_cube_without_scaling_it_down():
+    case = draw("linear", 331001352)  # β of 1e9 that cancel, rows of 1e4: the weights are exact, D was 1e-3 too small
+    case.estimator.set_params(max_seconds=60.0)
+    model = case.fit()
+    assert model.status_ is Status.SOLVED
+    assert list(judge(case, model)) == []

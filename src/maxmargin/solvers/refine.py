@@ -87,14 +87,15 @@ def straighten(problem: Problem, candidate: Candidate) -> Candidate:
     return to_candidate(problem, candidate.beta, candidate.w + step)
 
 
-def straighten_dual(problem: Problem, candidate: Candidate) -> Candidate:
+def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candidate:
     """An L1 candidate whose β is corrected so that Σβ_jx_j is ±1 where w is not 0, and Σβ is 0 if the bias is free.
 
     Large β that cancel miss that by their rounding, and what sticks out of the cube scales all of D down. The correction is the
-    smallest relative to |β|.
+    smallest relative to |β|. The candidate itself where its gap is at most `tol`, or not made smaller.
     """
+    gap = certify(problem, candidate).relative_gap
     used, active = np.flatnonzero(candidate.beta), np.flatnonzero(candidate.w)
-    if not 0 < len(used) * (len(active) + 1) <= REFINE.free**2:
+    if gap <= tol or not 0 < len(used) * (len(active) + 1) <= REFINE.free**2:
         return candidate
     high, low = combine_twice(problem.X, candidate.beta, problem.rows)
     columns = dense_rows(problem.X[problem.row(used)][:, active])
@@ -111,7 +112,8 @@ def straighten_dual(problem: Problem, candidate: Candidate) -> Candidate:
     step = scipy.linalg.lstsq(rows / lengths[:, None], missing / lengths, lapack_driver="gelsy")[0] * sizes
     beta = candidate.beta.copy()
     beta[used] += step
-    return replace(candidate, beta=np.clip(beta, *box(problem)))
+    straight = replace(candidate, beta=np.clip(beta, *box(problem)))
+    return straight if certify(problem, straight).relative_gap < gap else candidate
 
 
 def to_kink(problem: Problem, candidate: Candidate) -> Candidate:
