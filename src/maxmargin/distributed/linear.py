@@ -20,8 +20,7 @@ from maxmargin.estimators.base import budget_from, check_choice, check_flag, che
 from maxmargin.estimators.linear import bias_from
 from maxmargin.estimators.multiclass.one_vs_rest import labels_from
 from maxmargin.estimators.multiclass.per_problem import store_solutions
-from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, watching
-from maxmargin.estimators.progress.convergence import warn_unless_solved
+from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, warn_unless_solved, watching
 from maxmargin.estimators.training_data import class_factors
 from maxmargin.solvers.base import Clock
 from maxmargin.typing import Floats
