@@ -296,7 +296,7 @@ CLAIMS = (
         "tests/solvers/test_driver.py::test_a_hard_margin_that_cannot_be_had_is_infeasible",
     ),
     Claim(
-        "estimators/progress/convergence.py",
+        "estimators/progress/callbacks.py",
         "Not certified: ",
         "tests/core/certificate/test_certificate_words.py::test_a_fit_that_was_stopped_after_one_round_is_not_certified",
     ),

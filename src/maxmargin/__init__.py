@@ -3,6 +3,7 @@
 Public names are found on first use, so that ``import maxmargin`` costs next to nothing.
 """
 
+# ruff: noqa: F403, F405 (for type checkers, errors and estimators are imported as a whole: __all__ lists them)
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,34 +13,8 @@ if TYPE_CHECKING:
     from maxmargin import bounds, distributed, errors, io, kernels, plot, solvers
     from maxmargin.analysis.witness import NotSeparable, Separable, Undecided
     from maxmargin.core import Certificate, Halfspace, Problem, Regularization, Status
-    from maxmargin.errors import (
-        InvalidInputError,
-        MaxMarginError,
-        MemoryBudgetError,
-        MissingExtraError,
-        ModelFileError,
-        NotSeparableError,
-        NotSupportedError,
-        UndecidedError,
-    )
-    from maxmargin.estimators import (
-        SVC,
-        ConvergenceWarning,
-        HardMarginSVC,
-        L1Path,
-        LeaveOneOut,
-        LeaveOneOutSearch,
-        LinearSVC,
-        PegasosSVC,
-        Perceptron,
-        SettledBy,
-        certify,
-        l1_min_c,
-        l1_path,
-        leave_one_out,
-        separability,
-        xi_alpha,
-    )
+    from maxmargin.errors import *
+    from maxmargin.estimators import *
     from maxmargin.html_report import report
     from maxmargin.io import export, load, save
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 
 from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, certify, plot
 from maxmargin.core.certificate.parts import ABSENT, INSIDE, ON, OUTSIDE
@@ -103,3 +104,30 @@ def test_the_outliers_of_a_ramp_are_drawn_as_left_out(clouds, axes):
     assert GROUPS[ABSENT].label in labels_of(axes)
     margins = plot.MarginsDisplay.from_estimator(model, X, y)
     assert margins.histogram.wrong.sum() == (model.predict(X) != y).sum()
+
+
+def test_a_larger_cost_makes_a_narrower_margin(clouds):
+    X, y = clouds
+    Cs = (0.01, 0.1, 1.0, 10.0)
+    display = plot.CostEffectDisplay.from_estimator(LinearSVC(tol=1e-6), X, y, Cs=Cs, grid_resolution=20)
+    fits = [LinearSVC(C=C, tol=1e-6).fit(X, y) for C in Cs]
+    np.testing.assert_allclose(display.margins, [1.0 / np.linalg.norm(fit.coef_) for fit in fits])
+    np.testing.assert_array_equal(display.n_support, [len(fit.support_) for fit in fits])
+    assert (np.diff(display.margins) < 0).all()
+    assert display.axes_.shape == (2, 2)
+    titles = [ax.get_title() for ax in display.axes_.ravel()]
+    assert titles[0].startswith("C = 0.01: margin ")
+    assert len({ax.get_xlim() for ax in display.axes_.ravel()}) == 1
+
+
+def test_given_axes_are_used_and_counted(clouds):
+    X, y = clouds
+    axes = Figure().subplots(1, 3)
+    display = plot.CostEffectDisplay.from_estimator(
+        SVC(kernel="linear"), X, y, Cs=[0.1, 1.0, 2.0], ax=axes, grid_resolution=10
+    )
+    assert display.figure_ is axes[0].figure
+    with pytest.raises(InvalidInputError, match="3 axes"):
+        display.plot(axes[:2])
+    with pytest.raises(InvalidInputError, match="two classes"):
+        plot.CostEffectDisplay.from_estimator(SVC(), X, np.arange(60) % 3)

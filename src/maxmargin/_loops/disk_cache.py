@@ -65,16 +65,16 @@ def _hash_of(files: tuple[tuple[str, int, int], ...]) -> str:
     return total.hexdigest() if files else ""
 
 
-def folders() -> list[Path]:
+def folders(sources: str) -> list[Path]:
     """Where compiled loops may be, in the order of preference; none where there are no sources."""
     user = Path(AppDirs(appname="numba", appauthor=False).user_cache_dir)
     parents = [Path(numba.config.CACHE_DIR)] if numba.config.CACHE_DIR else [HERE / "__pycache__", user]
-    return [parent / "maxmargin_loops" for parent in parents] if source_hash() else []
+    return [parent / "maxmargin_loops" for parent in parents] if sources else []
 
 
 def folder_in_use() -> Path | None:
     """The first folder that is there, or else the one that is tried first."""
-    tried = folders()
+    tried = folders(source_hash())
     return next((folder for folder in tried if folder.is_dir()), tried[0] if tried else None)
 
 
@@ -84,7 +84,8 @@ class LoopCache:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._name = f"{function.__module__.removeprefix(f'{__package__}.')}.{function.__qualname__}"
         self._line = function.__code__.co_firstlineno
-        self._sources, self._folders, self._is_on = source_hash(), folders(), True
+        self._sources, self._is_on = source_hash(), True
+        self._folders = folders(self._sources)
 
     @property
     def cache_path(self) -> str | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rich.padding import Padding
 from rich.table import Table
@@ -40,11 +40,8 @@ def table(columns: str, rows: Iterable[Sequence[Any]], headings: Sequence[str] =
     return Padding(drawn, (0, 0, 0, 2))
 
 
-class Proof(NamedTuple):
-    """The certificate of one binary problem, and which it is."""
-
-    name: str
-    certificate: "Certificate"
+Proof = tuple[str, "Certificate"]
+"""The name of a binary problem, and its certificate."""
 
 
 def proofs(model: Any, certificates: Any = None) -> list[Proof]:
@@ -56,21 +53,21 @@ def proofs(model: Any, certificates: Any = None) -> list[Proof]:
 
     found = getattr(model, "certificate_", ()) if certificates is None else certificates
     several = found if isinstance(found, tuple) else (found,)
-    named = [Proof(name, one) for name, one in zip(problem_names(model), several, strict=bool(several))]
-    return sorted(named, key=lambda proof: -proof.certificate.relative_gap)
+    named = zip(problem_names(model), several, strict=bool(several))
+    return sorted(named, key=lambda proof: -proof[1].relative_gap)
 
 
 def sentence(found: Sequence[Proof]) -> str:
     """The certificate in words; of several the one with the largest gap."""
-    worst = found[0]
-    which = f"Of {len(found)} problems, {worst.name} has the largest gap. " if len(found) > 1 else ""
-    return f"{which}{worst.certificate}"
+    name, worst = found[0]
+    which = f"Of {len(found)} problems, {name} has the largest gap. " if len(found) > 1 else ""
+    return f"{which}{worst}"
 
 
 def proof_table(found: Sequence[Proof]) -> Padding:
     """The numbers of one certificate as two columns; of several, one line for each."""
     if len(found) == 1:
-        return certificate_table(found[0].certificate)
+        return certificate_table(found[0][1])
     rows: list[Sequence[Any]] = [
         (name, shown_above(one.relative_gap, 2), f"{one.primal:.7g}", f"{one.margin:.4g}", *one.groups[1:])
         for name, one in found[:SHOWN]
@@ -95,7 +92,7 @@ def certificate_table(certificate: "Certificate") -> Padding:
 
 def plain_proofs(found: Sequence[Proof]) -> dict[str, Any]:
     """Whether all is certified, the numbers of the largest gap, and all certificates, for JSON."""
-    worst = found[0].certificate if found else None
+    worst = found[0][1] if found else None
     return {
         "certified": bool(found) and all(one.is_certified for _, one in found),
         **{name: getattr(worst, name, None) for name in ("relative_gap", "tol", "rounding", "data")},

@@ -14,12 +14,10 @@ from sklearn import svm
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin.bounds import of_model
+import maxmargin
 from maxmargin.cli.about import bounds_table, certificate_table, loo_tables
 from maxmargin.cli.screen import Screen
-from maxmargin.errors import NotSeparableError
 from maxmargin.estimators import SVC, HardMarginSVC, certify, leave_one_out
-from maxmargin.html_report import report
 from maxmargin.rounding import shown_above
 
 WIDTH = 100
@@ -55,7 +53,7 @@ def _not_separable() -> None:
     _title("2. No hyperplane, and why", "iris: versicolor against virginica")
     try:
         HardMarginSVC().fit(X, y)
-    except NotSeparableError as error:
+    except maxmargin.NotSeparableError as error:
         _say(str(error), f"Anyone can check the witness. {error.witness.check()}")
     model = HardMarginSVC(kernel="rbf", gamma=0.5).fit(X, y)
     _say(f"With an RBF kernel there is a hyperplane; its margin is {model.certificate_.margin:.3g}.")
@@ -73,14 +71,16 @@ def _left_out(page: Path) -> None:
     _say(f"Exact leave-one-out: {result.n} models, of which {result.n_retrained} had to be retrained.")
     _say("", *loo_tables(result))
     with Console().status("writing the page"):
-        report(model, X, y, page, feature_names=cancer.feature_names, leave_one_out=result, title="maxmargin demo")
+        maxmargin.report(
+            model, X, y, page, feature_names=cancer.feature_names, leave_one_out=result, title="maxmargin demo"
+        )
 
 
 def _bounds() -> None:
     X, y = _two_clouds(4000, 5)
     model = HardMarginSVC(fit_intercept=False).fit(X, y)
     _title("4. What the margin promises", "two well separated clouds, 4000 samples × 5 features")
-    _say("", *bounds_table(of_model(model, X, y)))
+    _say("", *bounds_table(maxmargin.bounds.of_model(model, X, y)))
 
 
 def _speed() -> None:

@@ -83,7 +83,7 @@ def _train(model: Any, X: Any, y: Any, screen: Screen) -> tuple[int, str]:
         raise KeyboardInterrupt("Interrupted before there was a model; nothing was written.")
     if code == INTERRUPTED:
         return code, "Interrupted"
-    if not all(proof.certificate.is_reached for proof in proofs(model)):
+    if not all(certificate.is_reached for _, certificate in proofs(model)):
         return NOT_REACHED, "Not certified"
     is_short = any(issubclass(warning.category, maxmargin.ConvergenceWarning) for warning in caught)
     return NOT_REACHED if is_short else DONE, "The fit ended early"

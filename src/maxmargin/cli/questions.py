@@ -107,7 +107,7 @@ def certify(
     found = source.labelled(data, machine)
     certified = proofs(machine, maxmargin.certify(machine, found.X, found.y, tol=tol))
     screen.show(sentence(certified), "", proof_table(certified))
-    worst = certified[0].certificate
+    worst = certified[0][1]
     code = DONE if worst.is_reached else NOT_REACHED
     if code:
         tell(f"Not certified: the relative gap {shown_above(worst.relative_gap, 2)} is larger than {worst.tol:g}.")

@@ -26,7 +26,7 @@ from maxmargin.estimators.base import (
 from maxmargin.estimators.linear import bias_from, soft
 from maxmargin.estimators.multiclass.one_vs_rest import labels_from
 from maxmargin.estimators.multiclass.per_problem import store_solutions
-from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, watching
+from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, warn_unless_solved, watching
 from maxmargin.estimators.progress.convergence import warn_unless_solved
 from maxmargin.estimators.training_data import READABLE, class_factors
 from maxmargin.solvers.base import Clock

@@ -25,8 +25,7 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import training_data
 from maxmargin.estimators.multiclass.parallel import solve_several
 from maxmargin.estimators.multiclass.per_problem import store_solutions
-from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, Watch, watching
-from maxmargin.estimators.progress.convergence import warn_unless_solved
+from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, Watch, warn_unless_solved, watching
 from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trainer, store_outliers
 from maxmargin.estimators.training_data import Fingerprint, class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix

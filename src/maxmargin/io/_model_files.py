@@ -187,24 +187,24 @@ def load(path: str | os.PathLike[str], *, n_features: int | None = None, max_byt
             size = os.fstat(file.fileno()).st_size
             if size > max_bytes:
                 raise ModelFileError(f"{path!s} takes {size} bytes, more than max_bytes={max_bytes}.", "size")
-            return _read_model(file, n_features)
+            return _read_any(file, n_features)
     except OSError as error:
         raise ModelFileError(f"Cannot read {os.fspath(path)!r}: {error.strerror or error}.", "file") from error
 
 
-def _read_model(file: IO[bytes], n_features: int | None) -> Any:
+def _read_any(file: IO[bytes], n_features: int | None) -> Any:
     start = file.read(32)
     file.seek(0)
-    if start.startswith(b"PK"):
-        model = read_model(file)
-        if n_features not in (None, model.n_features_in_):
-            raise ModelFileError(f"The model has {model.n_features_in_} features, not {n_features}.", "n_features")
-        return model
     for first, read in READERS.items():
         if start.startswith(first):
             return read(file, n_features)
-    what = next(words for first, words in FOREIGN.items() if start.startswith(first))
-    raise ModelFileError(what if start else "The file is empty: no model is in it.", "first bytes")
+    if not start.startswith(b"PK"):
+        what = next(words for first, words in FOREIGN.items() if start.startswith(first))
+        raise ModelFileError(what if start else "The file is empty: no model is in it.", "first bytes")
+    model = read_model(file)
+    if n_features not in (None, model.n_features_in_):
+        raise ModelFileError(f"The model has {model.n_features_in_} features, not {n_features}.", "n_features")
+    return model
 
 
 def export(estimator: Any, path: str | os.PathLike[str], format: str = "auto") -> None:

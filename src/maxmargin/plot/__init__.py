@@ -4,8 +4,7 @@ Each class holds the numbers that it draws: ``from_estimator`` (or ``from_…``)
 elsewhere, ``ax_`` and ``figure_`` are what was drawn on. The colours are told apart by the colour-blind, the marks in grey.
 """
 
-from maxmargin.plot.boundary import DecisionBoundaryDisplay
-from maxmargin.plot.cost_effect import CostEffectDisplay
+from maxmargin.plot.boundary import CostEffectDisplay, DecisionBoundaryDisplay
 from maxmargin.plot.curves import GapDisplay, L1PathDisplay, LossesDisplay
 from maxmargin.plot.samples import LeaveOneOutDisplay, MarginsDisplay
 

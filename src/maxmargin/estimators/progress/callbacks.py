@@ -1,21 +1,25 @@
-"""Who watches a fit: scikit-learn's callbacks (from its version 1.9 on), the display of ``verbose=True``, the command line.
+"""What watches a fit: scikit-learn's callbacks (from its version 1.9 on), the display of ``verbose=True``, the command line.
 
 How many steps a solver will take is not known beforehand, how many digits it shall prove is: a bar shows which share of the way
 from the first gap to `tol` is behind, on a logarithmic scale. It is full only when the gap is certified.
+A fit that ended before warns once.
 """
 
 import math
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any, Self
 
+from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from maxmargin.core import Solution, Status
+from maxmargin.core import Certificate, Solution, Status
+from maxmargin.rounding import shown_above
 from maxmargin.solvers import Event
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -192,3 +196,35 @@ class _Callbacks:
             if part.call_on_fit_task_end(estimator=self._estimator):
                 self._stopped.add(k)
             self._done[k] += 1
+
+
+class ConvergenceWarning(_SklearnConvergenceWarning):  # type: ignore[misc]
+    """The model is the best found, but its gap is above ``tol``: a budget ran out or progress stalled."""
+
+
+def warn_unless_solved(
+    name: str, status: Status, certificate: Certificate, tol: float, rounds: str = "max_iter"
+) -> None:
+    """Say what ended the fit, the gap that was reached and what to try; `rounds` is the parameter that limits the iterations."""
+    if status not in (Status.SOLVED, Status.INTERRUPTED, Status.STOPPED):
+        reason = str(status).replace("max_iter", rounds)
+        gap = f"the gap is {shown_above(certificate.relative_gap, 2)}, and {tol:g} was asked for."
+        is_reached = certificate.relative_gap <= tol  # of the last convex step of a ramp, whose steps had not ended
+        warnings.warn(
+            f"{name}: {reason} {'Of the last convex step ' if is_reached else 'Not certified: '}{gap}",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+
+
+def warn_of_mistakes(name: str, mistakes: list[int], epochs: int) -> None:
+    """Say that the last epoch of some problem was not clean."""
+    worst = max(mistakes)
+    if worst:
+        still = f"still made {worst} mistakes" if worst > 0 else "did not end"
+        warnings.warn(
+            f"{name}: the last of {epochs} epochs {still}. Allow more with max_iter; ask separability(X, y) whether "
+            "there is a hyperplane at all.",
+            ConvergenceWarning,
+            stacklevel=6,
+        )

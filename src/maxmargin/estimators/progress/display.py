@@ -44,8 +44,7 @@ class Display(_Bars):
         self, estimator: str, names: Sequence[str], tol: float, console: Console | None = None, *, lines: bool = True
     ) -> None:
         super().__init__(console, progress.TextColumn(f"gap {{task.fields[gap]}}, goal {tol:g}{{task.fields[rounds]}}"))
-        self._bar_names = [estimator] if len(names) == 1 else list(names)
-        self._line_names = [estimator] if len(names) == 1 else [f"{estimator}, {name}" for name in names]
+        self._names, self._before = ([estimator], "") if len(names) == 1 else (names, f"{estimator}, ")
         self._tol, self._lines = tol, lines
         self._bars: dict[int, progress.TaskID] = {}
         self._shares, self._worst = [0.0] * len(names), 0.0
@@ -55,7 +54,7 @@ class Display(_Bars):
 
     def begin(self, k: int) -> None:
         """Show a bar."""
-        self._bars[k] = self._progress.add_task(self._bar_names[k], total=1.0, gap="?", rounds=", round 0")
+        self._bars[k] = self._progress.add_task(self._names[k], total=1.0, gap="?", rounds=", round 0")
 
     def see(self, k: int, event: Event, share: float) -> bool:
         """Move the bar; never asks to stop."""
@@ -72,7 +71,7 @@ class Display(_Bars):
             self._worst = max(self._worst, solution.certificate.relative_gap)
         self._reach(k, 1.0)
         if self._lines:
-            self._console.print(Text(f"{self._line_names[k]}: {summary(solution, self._tol)}"), soft_wrap=True)
+            self._console.print(Text(f"{self._before}{self._names[k]}: {summary(solution, self._tol)}"), soft_wrap=True)
 
     def _reach(self, k: int, share: float) -> None:
         self._shares[k] = share

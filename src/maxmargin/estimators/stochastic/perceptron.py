@@ -14,7 +14,7 @@ from maxmargin.core import Candidate, Problem, Solution, Status, Workspace
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Train, check_choice, check_flag, is_number, seed_from
 from maxmargin.estimators.multiclass.per_problem import alone
-from maxmargin.estimators.progress.convergence import warn_of_mistakes
+from maxmargin.estimators.progress.callbacks import warn_of_mistakes
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner, split_bias
 from maxmargin.kernels.tiles import TILE_ROWS, rows_that_fit
 from maxmargin.solvers import Budget, Clock, Event, solve

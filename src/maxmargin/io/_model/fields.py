@@ -1,7 +1,8 @@
 """The fields of a model on their way into a file and out of it.
 
 `fitted` describes each estimator once: it names a field with its type, shape and range. When a model is saved, `Fields` takes
-the value from the model; when it is loaded, from the file. Either way the value is checked, so that the two cannot disagree.
+the value from the model; when it is loaded, from the file, and checked. `save` loads what it has written, so that what was
+saved is checked, too.
 """
 
 import math
@@ -87,10 +88,10 @@ class Fields:
     def value(self, name: str, decode: Decode = as_said, encode: Encode = as_given, source: Source = "") -> Any:
         """A small value of the header."""
         if not self.is_reading:
-            self.values[name] = encode(self._of_model(name, source))
+            self.values[name] = encode(found := self._of_model(name, source))
+            return found
         require(name in self.values, name, "it is missing")
-        said = self.values.pop(name) if self.is_reading else self.values[name]
-        return self._kept(name, source, decode(name, said))
+        return self._kept(name, source, decode(name, self.values.pop(name)))
 
     def whole(self, name: str, low: int = 0, high: int = 2**62, source: Source = "") -> int:
         """A whole number between two others."""
@@ -117,10 +118,10 @@ class Fields:
     ) -> Array:
         """An array of one of some dtypes, or kinds of them."""
         if self._archive is None:
-            array = self.arrays[name] = self._of_model(name, source)
-        else:
-            require(name in self.arrays, name, "the array is missing")
-            array = read_array(self._archive, name, self.arrays.pop(name))
+            array = self.arrays[name] = np.asarray(self._of_model(name, source))
+            return array
+        require(name in self.arrays, name, "the array is missing")
+        array = read_array(self._archive, name, self.arrays.pop(name))
         if array.dtype.str[1:] not in kinds and array.dtype.kind not in kinds:
             raise damaged(name, f"dtype {array.dtype} where {' or '.join(kinds)} is wanted")
         if array.ndim != len(shape) or any(b not in (None, a) for a, b in zip(array.shape, shape, strict=True)):

@@ -27,10 +27,10 @@ from maxmargin.kernels import Kernel
 from maxmargin.kernels.names import KERNELS
 from maxmargin.solvers import SOLVERS, Auto, Solver
 
-SETTINGS: dict[str, dict[str, Any]] = {
-    "regularization": {"": Regularization},
-    "kernel": dict(KERNELS),
-    "solver": {**SOLVERS, "auto": Auto},
+SETTINGS: dict[tuple[str, str], Any] = {
+    ("regularization", ""): Regularization,
+    **{("kernel", name): kind for name, kind in KERNELS.items()},
+    **{("solver", name): kind for name, kind in (*SOLVERS.items(), ("auto", Auto))},
 }
 """Frozen classes that a file can hold, by type and name; there is one regularization, which has no name."""
 
@@ -45,15 +45,10 @@ def encode(name: str, value: Any) -> Any:
         return value if math.isfinite(value) else {"type": "float", "value": str(value)}
     if isinstance(value, dict):
         return {"type": "class_weight", "weights": [[encode(name, key), encode(name, value[key])] for key in value]}
-    for kind, known in SETTINGS.items():
-        for its_name, its_type in known.items():
-            if type(value) is its_type:
-                named = {"name": its_name} if its_name else {}
-                return {
-                    "type": kind,
-                    **named,
-                    **{f.name: encode(f.name, getattr(value, f.name)) for f in fields(value)},
-                }
+    for (kind, its_name), its_type in SETTINGS.items():
+        if type(value) is its_type:
+            named = {"type": kind, "name": its_name} if its_name else {"type": kind}
+            return named | {field.name: encode(field.name, getattr(value, field.name)) for field in fields(value)}
     raise NotSupportedError(
         f"{name}={value!r} is code, a Python function for example, or an object that a model file, which holds data only, cannot "
         f"hold. Use a named kernel (Polynomial(degree=2, gamma=1.0) is FeatureMap(interactions)), a named solver or a plain "
@@ -87,7 +82,7 @@ def decode(name: str, value: Any) -> Any:
                 return weights
             case "regularization" | "kernel" | "solver" as kind:
                 settings = {key: decode(name, item) for key, item in given.items() if key != "name"}
-                made = SETTINGS[kind][given.get("name", "")](**settings)
+                made = SETTINGS[kind, given.get("name", "")](**settings)
                 if kind == "solver":  # its settings are not checked by itself; those of the others are
                     _check_solver(name, made)
                 return made
