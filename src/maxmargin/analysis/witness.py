@@ -16,12 +16,12 @@ from fractions import Fraction
 import numpy as np
 
 from maxmargin.analysis.rational import exact_score
+from maxmargin.core.candidate import Candidate
+from maxmargin.core.certificate.scores import scores
 from maxmargin.core.problem import Problem
-from maxmargin.core.products import dense_rows, float64_blocks
-from maxmargin.rounding import shown_above, shown_below
+from maxmargin.core.products import dense_rows
+from maxmargin.rounding import UNIT, shown_above, shown_below
 from maxmargin.typing import Floats
-
-EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -73,32 +73,21 @@ class Separable:
     def check(self) -> Check:
         """Verify y_j F_j > 0 for every sample: exactly on linear data, beyond the rounding of its sums for a kernel."""
         problem, on = self.problem, self.problem.present
-        y = problem.y[on]
-        if not problem.is_linear:
-            used = np.flatnonzero(self.w)
-            f, size = np.zeros(problem.n), np.zeros(problem.n)
-            for start in range(0, problem.n, 1024):
-                i = np.arange(start, min(start + 1024, problem.n))
-                K = problem.gram(i, used)
-                f[i], size[i] = K @ self.w[used], np.abs(K) @ np.abs(self.w[used])
-            slack = y * (f[on] + self.b) - 4 * EPS * (len(used) + 8) * (size[on] + abs(self.b))
-            holds = bool((slack > 0).all())
-            return Check(holds, False, _separable_sentence(holds, "beyond the rounding of float64", len(on)))
-        rows = problem.row(on)
-        weight = np.abs(self.w)
-        for at, block in float64_blocks(
-            problem.X, None if np.array_equal(rows, np.arange(problem.X.shape[0])) else rows
-        ):
-            F = block @ self.w + self.b
-            # |computed − exact| ≤ (d + 2) ε (|x|·|w| + |b|); whatever lies closer to 0 is decided in rationals.
-            bound = 2 * EPS * (len(self.w) + 2) * (abs(block) @ weight + abs(self.b)) + np.finfo(float).tiny
-            z = y[at] * F
-            if (z < -bound).any():
-                return Check(False, True, _separable_sentence(False, "exactly", len(on)))
-            for j in np.flatnonzero(z <= bound):
-                if not exact_score(self.w, self.b, dense_rows(block, np.array([j]))[0]) * int(y[at][j]) > 0:
-                    return Check(False, True, _separable_sentence(False, "exactly", len(on)))
-        return Check(True, True, _separable_sentence(True, "exactly", len(on)))
+        found = scores(problem, Candidate(self.w, self.b, np.zeros(problem.n)))
+        z = (problem.y * (found.values + self.b))[on]
+        # what rounding could turn is decided in rationals, where the data are linear
+        error = (found.error + 4.0 * UNIT * (np.abs(found.values) + abs(self.b)))[on]
+        holds = bool((z > error).all())
+        if problem.is_linear and not holds and (z >= -error).all():
+            close = problem.row(on[z <= error])
+            exact = [exact_score(self.w, self.b, dense_rows(problem.X, slice(row, row + 1))[0]) for row in close]
+            holds = all(score * int(y) > 0 for score, y in zip(exact, problem.y[on[z <= error]], strict=True))
+        how = "exactly" if problem.is_linear else "beyond the rounding of float64"
+        if holds:
+            sentence = f"Each of the {len(on)} samples lies on its right side, {how}."
+        else:
+            sentence = f"Not all of the {len(on)} samples lie on their right side, {how}."
+        return Check(holds, problem.is_linear, sentence)
 
     def __str__(self) -> str:
         return f"Separable: a hyperplane keeps every sample at least {shown_below(self.margin, 4)} away, on its right side."
@@ -228,13 +217,7 @@ def margin_bound(problem: Problem, weights: Floats) -> float:
         signed = np.where(problem.y > 0, signed / weights[problem.y > 0].sum(), signed / weights[problem.y < 0].sum())
     u = problem.combine(signed)
     squared = problem.norm2(u, problem.decision(u))
-    rounding = 4 * EPS * (int((weights > 0).sum()) + 8)
+    rounding = 8 * UNIT * (int((weights > 0).sum()) + 8)
     if problem.is_linear:
         return half * (math.sqrt(squared) + rounding * size)
     return half * math.sqrt(max(squared, 0.0) + rounding * size**2)
-
-
-def _separable_sentence(holds: bool, how: str, n: int) -> str:
-    if holds:
-        return f"Each of the {n} samples lies on its right side, {how}."
-    return f"Not all of the {n} samples lie on their right side, {how}."

@@ -10,20 +10,22 @@ from maxmargin.estimators.stochastic.perceptron import Perceptron
 from maxmargin.estimators.svc import SVC, HardMarginSVC
 
 __all__ = [
-    "ConvergenceWarning",
+    "SVC",
     "HardMarginSVC",
-    "LeaveOneOut",
-    "LeaveOneOutSearch",
-    "L1Path",
     "LinearSVC",
     "PegasosSVC",
     "Perceptron",
-    "SVC",
-    "SettledBy",
+    "ConvergenceWarning",
     "certify",
+    "separability",
+]
+__all__ += [
+    "LeaveOneOut",
+    "LeaveOneOutSearch",
+    "SettledBy",
     "leave_one_out",
+    "xi_alpha",
+    "L1Path",
     "l1_min_c",
     "l1_path",
-    "separability",
-    "xi_alpha",
 ]

@@ -8,7 +8,7 @@ import numpy as np
 from maxmargin.core import Bias, Problem, Regularization, Solution, products
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import check_choice, check_flag
-from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, labels_from
+from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, labels_from, largest
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -156,7 +156,8 @@ class LinearSVC(OneVsRest):
         """
         X = self._checked(X)
         scores = products.scores(X, self.coef_.T)
-        labels = labels_from(self._shaped(np.asarray(scores + self.intercept_)), self.classes_)
+        F = np.asarray(scores + self.intercept_)
+        labels = labels_from(self._shaped(F), self.classes_)
         if not self._balls:
             return labels, np.zeros(len(labels), dtype=bool)
         lengths = products.lengths_above(X)
@@ -167,10 +168,7 @@ class LinearSVC(OneVsRest):
         lower, upper = np.swapaxes(ends, 0, 1)
         if len(self.classes_) == 2:
             return labels, np.where(labels == self.classes_[1], lower[0] > 0, upper[0] < 0)
-        samples, winner = np.arange(len(labels)), np.searchsorted(self.classes_, labels)
-        others = upper.copy()
-        others[winner, samples] = -np.inf
-        return labels, lower[winner, samples] > others.max(axis=0)
+        return labels, largest(F.T, lower, upper).is_certain
 
 
 def soft(C: Any) -> Regularization:

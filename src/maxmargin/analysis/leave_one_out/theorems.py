@@ -32,9 +32,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.analysis.leave_one_out.full import TUNING, Full, kernel_sums
-from maxmargin.core import Hinge
+from maxmargin.core import Hinge, products
 from maxmargin.core.bias import weighted_quantiles
-from maxmargin.rounding import SMALLEST, UNIT, gamma, length_above, raised, sum_above
+from maxmargin.rounding import UNIT, gamma, length_above, raised, sum_above
 from maxmargin.typing import Flags, Floats, Indices
 
 UP = 1.0 + 32.0 * UNIT
@@ -101,29 +101,28 @@ def _one_class_left(full: Full, lower: Floats, upper: Floats) -> None:
 class Moved(NamedTuple):
     """What taking β_i away, and giving it to others, does: the first is a value, the others are bounds.
 
-    shift, shift_error : ⟨φ_i − μ, φ_i⟩; distance : ‖φ_i − μ‖; extra : what Σr gains; left_over : of |Σβ|, in w.
+    shift, shift_error : ⟨φ_i − μ, φ_i⟩; distance : ‖φ_i − μ‖; extra : what Σr gains.
     """
 
     shift: Floats
     shift_error: Floats
     distance: Floats
     extra: Floats
-    left_over: Floats
 
 
 def _by_the_ball(full: Full, lower: Floats, upper: Floats, brackets: Floats) -> None:
     problem, beta, lengths = full.problem, full.beta, full.lengths
-    alpha = np.abs(beta)
     moved = _spread_over_the_margin(full) if problem.bias.is_free else _taken_away(full)
+    left_over = full.total * float(lengths.max()) * UP  # of |Σβ|, in w
     total = sum_above(full.residuals)
     rest = np.maximum(total - full.residuals + moved.extra, 0.0) + 8.0 * UNIT * (total + np.abs(moved.extra))
-    # β_i = 0 moves nobody, and then Σβ is made 0 at the price that the certificate has counted
+    # β_i = 0 moves nothing, and then Σβ is made 0 at the price that the certificate has counted
     rest = np.where(beta == 0.0, raised(full.gap), rest)
-    apart = (full.apart + alpha * moved.distance + moved.left_over) * UP
+    apart = (full.apart + full.alpha * moved.distance + left_over) * UP
     radius = np.sqrt((rest + 0.25 * apart**2) * UP) * UP
     known = np.flatnonzero(np.isfinite(radius) & (problem.cost > 0))
     centre = full.f - 0.5 * beta * moved.shift
-    off = full.error + 0.5 * (full.apart + moved.left_over) * lengths + 0.5 * alpha * moved.shift_error
+    off = full.error + 0.5 * (full.apart + left_over) * lengths + 0.5 * full.alpha * moved.shift_error
     off += 4.0 * UNIT * (np.abs(full.f) + np.abs(beta * moved.shift))
     if problem.bias.is_free and len(known):
         brackets[known] = _brackets(full, ((radius + 0.5 * apart) * UP)[known], known)
@@ -141,52 +140,43 @@ def _square_error(full: Full) -> Floats:
 
 
 def _taken_away(full: Full) -> Moved:
-    nothing = np.zeros(full.problem.n)
-    return Moved(full.squares, _square_error(full), full.lengths, nothing, nothing)
+    return Moved(full.squares, _square_error(full), full.lengths, np.zeros(full.problem.n))
 
 
 def _spread_over_the_margin(full: Full) -> Moved:
-    """β_i − Σβ is spread over the free samples in proportion to their room, so that Σβ' = 0."""
-    problem, beta, n = full.problem, full.beta, full.problem.n
-    alpha = np.abs(beta)
+    """β_i − Σβ is spread over the other free samples in proportion to their room, so that Σβ' = 0.
+
+    With v = Σ_j room_j φ_j over all free samples, W the sum of their room and L = W − room_i that of the others,
+    φ_i − μ = (W/L)φ_i − v/L.
+    """
+    problem, beta, alpha, n = full.problem, full.beta, full.alpha, full.problem.n
     rest = (problem.cost - alpha) * (1.0 - 4.0 * UNIT)
     is_free = (alpha > 0) & (rest > 0)
-    towards = problem.y * full.slack
-    square_error, longest = _square_error(full), float(full.lengths.max())
-    left_over = np.full(n, full.total * longest * UP)
-    out = Moved(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), left_over)
+    towards, square_error = problem.y * full.slack, _square_error(full)
+    out = Moved(*np.zeros((4, n)))
     for sign in (-1.0, 1.0):
         given = np.flatnonzero(np.sign(beta) == sign)  # the samples whose share must go to others
         room = np.where(is_free, np.where(problem.y == sign, rest, alpha), 0.0)
         whole = sum_above(room)
-        scores, errors, norm2, norm2_error = _mean_of(full, room)
-        left = whole - room[given]
-        slip = 2.0 * gamma(n + 8) * whole
-        enough = (alpha[given] > full.total) & (left - slip >= (alpha[given] + full.total) * UP) & (left >= 2.0 * slip)
-        safe = np.where(enough, left, 1.0)
-        own, own_error, mine = full.squares[given], square_error[given], room[given]
-        # Σ_{j≠i} room_j ⟨φ_j, φ_i⟩ and ‖Σ_{j≠i} room_j φ_j‖², each with its error; `left` errs by slip / left, relatively
-        inner = scores[given] - mine * own
-        inner_error = errors[given] + mine * own_error + 4.0 * UNIT * (np.abs(scores[given]) + mine * own)
-        square = norm2 - 2.0 * mine * scores[given] + mine**2 * own
-        square_slip = norm2_error + 2.0 * mine * errors[given] + mine**2 * own_error
-        square_slip += 8.0 * UNIT * (norm2 + 2.0 * mine * np.abs(scores[given]) + mine**2 * own)
-        loose = 1.0 + 4.0 * slip / safe + 32.0 * UNIT  # and the rounding of what follows
-        mean_error = (inner_error / safe + (loose - 1.0) * np.abs(inner) / safe) * UP
-        distance2 = own - 2.0 * inner / safe + square / safe**2
-        terms = own + 2.0 * np.abs(inner) / safe + np.abs(square) / safe**2
-        distance2 = np.maximum(distance2, 0.0) + own_error + 2.0 * mean_error + square_slip / safe**2 * loose**2
-        distance2 = (distance2 + (loose**2 - 1.0) * terms) * UP
+        mean, mine, own, size = _mean_of(full, room), room[given], full.squares[given], alpha[given] + full.total
+        left, slip = whole - mine, 2.0 * gamma(n + 8) * whole
+        enough = (alpha[given] > full.total) & (left - slip >= size * UP) & (left >= 2.0 * slip)
+        left = np.where(enough, left, 1.0)
+        ratio, inner, inner_error = whole / left, mean.scores[given] / left, mean.errors[given] / left * UP
+        # W and L err by s = slip / left ≤ ½ at most, relatively: 16s ≥ ((1 + s)/(1 − s))² − 1; and the rounding of what follows
+        loose = 16.0 * slip / left + 64.0 * UNIT
+        error = (ratio * square_error[given] + inner_error + loose * (ratio * own + np.abs(inner))) * (1.0 + loose) * UP
+        square, square_slip = mean.norm2 / left**2, mean.norm2_error / left**2
+        distance2 = np.maximum(ratio**2 * own - 2.0 * ratio * inner + square, 0.0)
+        distance2 += 2.0 * ratio * error + square_slip + 2.0 * loose * (np.abs(square) + square_slip)
         # the residuals of those who get it: linear in α, r_j(α') = r_j(α) − (α' − α)m_j
-        pull = float(room @ towards)
+        pull, mine_pull = float(room @ towards), mine * towards[given]
         slack = float(room @ (full.slack_error + gamma(n + 8) * np.abs(towards)))
-        gain = -beta[given] * (pull - mine * towards[given]) / safe
-        size = (alpha[given] + full.total) * (np.abs(pull) + mine * np.abs(towards[given])) / safe
-        gain += (alpha[given] + full.total) * slack / safe * loose * UP + full.total * size / alpha[given] * UP
-        gain += (loose - 1.0) * size + 16.0 * UNIT * size
-        out.shift[given], out.shift_error[given] = own - inner / safe, own_error + mean_error + 4.0 * UNIT * terms
-        out.distance[given] = np.where(enough, np.sqrt(distance2) * UP, np.inf)
-        out.extra[given] = gain
+        gain = -beta[given] * (pull - mine_pull) / left
+        most = (np.abs(pull) + np.abs(mine_pull)) / left
+        out.shift[given], out.shift_error[given] = ratio * own - inner, error
+        out.distance[given] = np.where(enough, np.sqrt(distance2 * UP) * UP, np.inf)
+        out.extra[given] = gain + (full.total * most + size * (slack / left * (1.0 + loose) + loose * most)) * UP
     return out
 
 
@@ -200,16 +190,14 @@ class Mean(NamedTuple):
 
 
 def _mean_of(full: Full, room: Floats) -> Mean:
-    problem = full.problem
-    used = np.flatnonzero(room)
+    problem, used = full.problem, np.flatnonzero(room)
     if not problem.is_linear:
         scores, errors = kernel_sums(problem, room)
         error = sum_above(room[used] * (errors[used] + gamma(len(used) + 4) * np.abs(scores[used])))
         return Mean(scores, errors, float(room @ scores), error)
-    v, terms = problem.combine(room), problem.entries
-    off = float(gamma(len(used) + 2)) * sum_above(np.abs(room) * problem.lengths)
-    size = length_above(v)
-    errors = (gamma(terms + 2) * size + off) * problem.lengths * UP + (2.0 * terms + 2.0) * SMALLEST
+    v = problem.combine(room)
+    off, size = float(gamma(len(used) + 2)) * sum_above(room * problem.lengths), length_above(v)
+    errors = products.product_errors(problem.entries, problem.lengths, size) + off * problem.lengths * UP
     error = raised(2.0 * size * off + off**2 + 2.0 * gamma(len(v) + 4) * size**2, 8)
     return Mean(problem.decision(v), errors, float(v @ v), error)
 

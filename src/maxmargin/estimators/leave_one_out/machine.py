@@ -20,6 +20,7 @@ from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import check_choice, check_tol
 from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.multiclass.one_vs_one import Vote, vote
+from maxmargin.estimators.multiclass.one_vs_rest import largest
 from maxmargin.estimators.separable import refuse_contradictions
 from maxmargin.estimators.svc import KernelClassifier
 from maxmargin.estimators.training_data import class_factors
@@ -59,9 +60,10 @@ class LabelRule:
     def label(self, lower: Floats, upper: Floats) -> Vote:
         """The class of each sample, and whether no decision within its interval changes it."""
         if self.n_classes > 2 and self.is_one_vs_rest:
-            return _largest(lower, upper)
+            return largest(middle(lower, upper), lower, upper)
         if self.n_classes > 2 and self.breaks_ties:
-            return _largest(*self._votes_and_sums(lower, upper))
+            lower, upper = self._votes_and_sums(lower, upper)
+            return largest(middle(lower, upper), lower, upper)
         middles = np.where(middle(lower, upper) > 0, 0.5, -0.5)
         decisions = np.where(lower > 0, 1.0, np.where(upper <= 0, -1.0, middles))
         return vote(decisions, self.n_classes, np.where(is_signed(lower, upper), 0.0, 1.0))
@@ -91,15 +93,6 @@ def middle(lower: Floats, upper: Floats) -> Floats:
         value = np.where(lower == upper, lower, 0.5 * (lower + upper))
     half = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
     return np.where(np.isfinite(value) | (lower == upper), value, half)
-
-
-def _largest(lower: Floats, upper: Floats) -> Vote:
-    """Certain where one lower end is above all other upper ends."""
-    n = lower.shape[1]
-    winner = np.asarray(middle(lower, upper).argmax(axis=0), dtype=np.intp)
-    others = upper.copy()
-    others[winner, np.arange(n)] = -np.inf
-    return Vote(winner, lower[winner, np.arange(n)] > others.max(axis=0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ problem against class j stands in row j − 1 if j > i and in row j otherwise.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -15,12 +14,10 @@ import numpy as np
 from maxmargin.typing import Floats, Indices
 
 
-@dataclass(frozen=True)
-class Pair:
-    """One binary problem: its samples (row numbers), their labels ±1, and its two classes (positive, negative)."""
+class Pair(NamedTuple):
+    """One binary problem: its samples (row numbers), and its two classes."""
 
     rows: Indices
-    y: Floats
     positive: int
     negative: int
 
@@ -33,13 +30,8 @@ class Pair:
 
 def pairs_of(labels: Indices, n_classes: int) -> list[Pair]:
     """The binary problems of encoded labels 0 … n_classes − 1."""
-    if n_classes == 2:
-        return [Pair(np.arange(len(labels)), np.where(labels == 1, 1.0, -1.0), 1, 0)]
-    pairs = []
-    for i, j in combinations(range(n_classes), 2):
-        rows = np.flatnonzero((labels == i) | (labels == j))
-        pairs.append(Pair(rows, np.where(labels[rows] == i, 1.0, -1.0), i, j))
-    return pairs
+    pairs = [(1, 0)] if n_classes == 2 else combinations(range(n_classes), 2)
+    return [Pair(np.flatnonzero((labels == i) | (labels == j)), i, j) for i, j in pairs]
 
 
 def pack_dual(

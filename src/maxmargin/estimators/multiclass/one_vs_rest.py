@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core import Bias, Candidate, products
 from maxmargin.estimators.base import Classifier, check_flag
 from maxmargin.estimators.kernel_parameters import KernelParameters
+from maxmargin.estimators.multiclass.one_vs_one import Vote
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.threads import usable_threads
@@ -25,6 +26,15 @@ def signs_of(labels: Indices, n_classes: int) -> list[Floats]:
 def labels_from(scores: Floats, classes: Any) -> Any:
     """F > 0 gives ``classes[1]``, F = 0 ``classes[0]``; for more classes the largest F, the first of equals."""
     return classes[(scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+
+def largest(decisions: Floats, lower: Floats, upper: Floats) -> Vote:
+    """The class of the largest decision, (n_classes, n); certain where its lower end is above all other upper ends."""
+    samples = np.arange(lower.shape[1])
+    winner = np.asarray(decisions.argmax(axis=0), dtype=np.intp)
+    others = upper.copy()
+    others[winner, samples] = -np.inf
+    return Vote(winner, lower[winner, samples] > others.max(axis=0))
 
 
 class OneVsRest(Classifier):
