@@ -119,7 +119,7 @@ class SMO(Solver):
                 self._prepare(state, tol)
             if state.face is not None and goes_along(state):
                 return _without_claim(state, tol)
-            self._round(state)
+            self._round(state, tol)
             estimate(state)
             state.rounds += 1
             if state.rounds % tuning.slow_rounds == 0:
@@ -216,7 +216,7 @@ class SMO(Solver):
         few = self.tuning.few if tol >= self.tuning.rough else self.tuning.whole
         return np.float32 if isinstance(problem.kernel, RBF | Sigmoid) and count > few else np.float64
 
-    def _round(self, state: State) -> None:
+    def _round(self, state: State, tol: float) -> None:
         """Choose a working set, solve it, and carry its moves into the gradient."""
         active, tuning = state.active, self.tuning
         size = state.working_size()
@@ -233,8 +233,13 @@ class SMO(Solver):
         assert state.kernel is not None
         at = state.working
         before, g_before, is_free = active.beta[at], active.g[at], state.problem.bias.is_free
+        share = tuning.share
+        if (
+            state.source is not None
+        ):  # no other sample is waiting: as far as the gap asks for, or as three working sets would go
+            share = max(share**3, 0.5 * tol / max(state.gap, tol))
         active.beta[at] = state.kernel.solve(
-            before, active.lo[at], active.hi[at], g_before, active.group[at] if is_free else None, tuning
+            before, active.lo[at], active.hi[at], g_before, active.group[at] if is_free else None, share, tuning
         )
         moves = active.beta[at] - before
         self._carry(state, moves, is_whole)

@@ -149,9 +149,10 @@ class WorkingKernel:
         hi: Floats,
         g: Floats,
         group: Indices | None,
+        share: float,
         tuning: SMOTuning,
     ) -> Floats:
-        """β after pairs, each in one group of samples, until the violation is a share of what it was.
+        """β after pairs, each in one group of samples, until the violation is this share of what it was.
 
         Without groups no sum is fixed: the entry behind the samples takes what they move.
         """
@@ -173,7 +174,7 @@ class WorkingKernel:
         most_steps = int(tuning.round_work / size)
         pair_steps(
             self.K, self.slot, source.T, source.squares, self.delta.astype(dtype, copy=False),
-            dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, rise, fall, 8.0 * eps, tuning.share,
+            dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, rise, fall, 8.0 * eps, share,
             4.0 * eps * float(np.abs(gradient).max()), most_steps, rows,
         )  # fmt: skip
         self.used, self.is_full = int(rows[USED]), bool(rows[IS_FULL])
