@@ -159,6 +159,7 @@ class Ascent:
         self.boost, self.eta, self.round, self.dual = float(task.n_blocks), 0.0, 0, 0.0
         self.missing: list[float] = []  # the share of the gap that each sweep has seen
         self.caution, self.n_active = dual_cd.CLAIM, task.facts.n_present
+        self.total, self.n_total = self.w, 1  # of this sweep's weights, which swing about their mean
         course.method = self
 
     @property
@@ -180,6 +181,7 @@ class Ascent:
             missing += sums["residual"]
             self.n_active += sums["active"]
             overlap = max(overlap, self._merge(sums))
+            self.total, self.n_total = (self.total + self.w, part + 1) if part else (self.w.copy(), 1)
         self.boost = min(overlap, float(self.task.n_blocks))
         if self.bias.is_free:
             shift = self.constant * float(self.w[-1])
@@ -219,7 +221,7 @@ class Ascent:
         looks, biases = np.array(TUNING.looks), np.array([self.constant * float(self.w[-1])])
         if self.bias.is_free:
             biases = self.b0 + np.concatenate((looks, -looks[1:]))
-        return Candidates(self.w[:-1].copy(), biases, (alpha, self.at), self.sides)
+        return Candidates(self.total[:-1] / self.n_total, biases, (alpha, self.at), self.sides)
 
     @property
     def gap(self) -> float:

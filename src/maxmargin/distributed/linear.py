@@ -49,12 +49,12 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         max(0, 1 − z), or its square.
     C : float or Regularization
         The trade-off, in any of its spellings.
+    class_weight : dict, "balanced" or None
+        Factors of the costs.
     fit_intercept : bool
         False: the hyperplane passes through the origin.
     intercept_scaling : float or None
         None leaves the bias free. A number s penalises it as the weight of a constant feature s.
-    class_weight : dict, "balanced" or None
-        Factors of the costs.
     tol : float
         The relative duality gap to prove.
     max_iter : int
@@ -110,9 +110,9 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
     loss: str = "hinge"
     _: KW_ONLY
     C: Any = 1.0
+    class_weight: Any = None
     fit_intercept: bool = True
     intercept_scaling: float | None = None
-    class_weight: Any = None
     tol: float = 1e-3
     max_iter: int = -1
     max_seconds: float | None = None

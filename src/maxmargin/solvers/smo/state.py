@@ -303,7 +303,9 @@ def estimate(state: State) -> None:
     else:
         F = active.g + active.t - active.delta * active.beta  # with a penalised bias
         if problem.bias.is_free:
-            state.b = best_interval(problem.loss, F, active.y, active.cost, active.t, problem.total).middle
+            # Σβ = τ: samples left out at an upper bound pull the bias with −Σ of their β
+            total = problem.total if len(active.beta) == problem.n else float(active.beta.sum())
+            state.b = best_interval(problem.loss, F, active.y, active.cost, active.t, total).middle
         m = active.y * (active.t - F - state.b)
         missing = float(problem.loss.residual(m, np.abs(active.beta), active.cost).sum())
     gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
