@@ -171,25 +171,22 @@ def squared_hinge_root(f: Floats, y: Floats, cost: Floats, t: Floats | None = No
 
 
 def convex_interval(loss: Loss, f: Floats, y: Floats, cost: Floats, t: Floats, total: float) -> Interval:
-    """The same for any convex loss: where the slope reaches zero, and where it leaves it."""
+    """The same for any convex loss: where the slope reaches zero, and where it leaves it; both classes must be there."""
     from scipy.optimize import brentq
 
     kinks, flat = t - f, FLAT * float(cost.sum())
-    unit = np.finfo(np.float64).eps
+    low, high = float(kinks.min()) - 1.0, float(kinks.max()) + 1.0
+    width, unit = high - low, np.finfo(np.float64).eps
 
-    def slope(b: float, level: float) -> float:
+    def slope(b: float, level: float = 0.0) -> float:
         return total + float((cost * y) @ loss.subgradient(1.0 - y * (kinks - b))) - level
 
-    def reached(level: float) -> float:
-        low, high = float(kinks.min()), float(kinks.max())
-        step = 1.0 + high - low
-        while slope(low, level) > 0.0 and np.isfinite(low):
-            low, step = low - step, 2.0 * step
-        while slope(high, level) < 0.0 and np.isfinite(high):
-            high, step = high + step, 2.0 * step
-        if not slope(low, level) < 0.0 < slope(high, level):
-            return low if slope(low, level) >= 0.0 else high
-        xtol = max(unit * max(abs(low), abs(high)), np.finfo(np.float64).tiny)
-        return float(brentq(slope, low, high, args=(level,), xtol=xtol, rtol=4.0 * unit, disp=False))
-
-    return Interval(reached(-flat), reached(flat))
+    while slope(low) >= -flat and np.isfinite(low):
+        low, width = low - width, 2.0 * width
+    while slope(high) <= flat and np.isfinite(high):
+        high, width = high + width, 2.0 * width
+    if not np.isfinite(high - low):  # no least value, or all of it flat on one side
+        return Interval(float(kinks.min()), float(kinks.max()))
+    xtol = max(unit * max(abs(low), abs(high)), np.finfo(np.float64).tiny)
+    ends = (brentq(slope, low, high, (level,), xtol, 4.0 * unit, disp=False) for level in (-flat, flat))
+    return Interval(*map(float, ends))

@@ -49,7 +49,6 @@ class Coordinates:
         cost, loss = site.piece.cost, site.plan.loss
         self.alpha, self.round = np.zeros(len(cost)), round_
         self.upper, self.delta = loss.upper(cost), loss.dual_diagonal(cost)
-        self.square, self.boost = self.delta, 0.0
         present = np.flatnonzero(cost > 0)
         self.moved, self.before = present[:0], self.alpha[:0]
         chunk = dual_cd.chunk_of(site.piece.rows, len(present))
@@ -117,9 +116,7 @@ def moves(site: Site, at: Followed, sweep: Sweep) -> Sums:
     The answer: Δw of all moves, what the driver needs to know of the dual along it, and the share of the gap that the samples
     showed before they moved.
     """
-    own, squares = coordinates(site, at), site.piece.squares
-    if own.boost != sweep.boost:
-        own.square, own.boost = sweep.boost * (squares + sweep.constant**2) + own.delta, sweep.boost
+    own = coordinates(site, at)
     if sweep.part == 0 or len(own.parts) != sweep.n_parts:
         own.begin(sweep.n_parts, sweep.is_full)
     active = own.parts[sweep.part]
@@ -127,7 +124,8 @@ def moves(site: Site, at: Followed, sweep: Sweep) -> Sums:
     own.before = before = own.alpha[samples]
     so_far = site.carried.get("move")
     w = sweep.w.copy() if so_far is None else sweep.w + sweep.boost * so_far
-    box = np.ones(len(site.y)), own.upper, own.delta, own.square
+    square = sweep.boost * (site.piece.squares + sweep.constant**2) + own.delta
+    box = np.ones(len(site.y)), own.upper, own.delta, square
     numbers = sweep.constant, sweep.b0, sweep.boost
     for _ in range(sweep.times):
         dual_cd.sweep(site.piece.rows, site.y, box, own.alpha, w, numbers, active)

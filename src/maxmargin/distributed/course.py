@@ -54,11 +54,6 @@ class Task:
         cost = self.plan.cost * self.facts.totals
         return float(cost[self.positive]), float(cost.sum() - cost[self.positive])
 
-    @property
-    def mean_cost(self) -> float:
-        """The mean over the samples that count."""
-        return sum(self.costs) / self.facts.n_present
-
     def first_bias(self) -> float:
         """The best free bias where all scores are zero."""
         plus, minus = self.costs

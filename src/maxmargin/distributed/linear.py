@@ -27,7 +27,6 @@ from maxmargin.estimators.linear import bias_from, soft
 from maxmargin.estimators.multiclass.one_vs_rest import labels_from
 from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, warn_unless_solved, watching
-from maxmargin.estimators.progress.convergence import warn_unless_solved
 from maxmargin.estimators.training_data import READABLE, class_factors
 from maxmargin.solvers.base import Clock
 from maxmargin.typing import Floats
@@ -49,12 +48,12 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         max(0, 1 − z), or its square.
     C : float or Regularization
         The trade-off, in any of its spellings.
+    class_weight : dict, "balanced" or None
+        Factors of the costs.
     fit_intercept : bool
         False: the hyperplane passes through the origin.
     intercept_scaling : float or None
         None leaves the bias free. A number s penalises it as the weight of a constant feature s.
-    class_weight : dict, "balanced" or None
-        Factors of the costs.
     tol : float
         The relative duality gap to prove.
     max_iter : int
@@ -110,9 +109,9 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
     loss: str = "hinge"
     _: KW_ONLY
     C: Any = 1.0
+    class_weight: Any = None
     fit_intercept: bool = True
     intercept_scaling: float | None = None
-    class_weight: Any = None
     tol: float = 1e-3
     max_iter: int = -1
     max_seconds: float | None = None

@@ -199,7 +199,9 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
 
     def _direction(self, is_over: Callable[[], bool]) -> Floats | None:
         right, sums = -self.gradient, self.sums
-        ridge = equations.held(self.ridge, sums["bent"], self.sigma * self.course.task.mean_cost)
+        task = self.course.task
+        mean_cost = sum(task.costs) / task.facts.n_present
+        ridge = equations.held(self.ridge, sums["bent"], self.sigma * mean_cost)
         if "gram" in sums:
             return equations.solve_factored(sums["gram"], self.sigma, ridge, right)
 

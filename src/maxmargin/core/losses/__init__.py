@@ -19,17 +19,7 @@ from maxmargin.core.losses.corner import Hinge, PerceptronLoss
 from maxmargin.core.losses.squared_hinge import SquaredHinge
 from maxmargin.errors import InvalidInputError
 
-__all__ = [
-    "Loss",
-    "Hinge",
-    "SquaredHinge",
-    "Ramp",
-    "ZeroOne",
-    "PerceptronLoss",
-    "LOSSES",
-    "TRAINABLE",
-    "loss_from_name",
-]
+__all__ = ["LOSSES", "Loss", "Hinge", "SquaredHinge", "Ramp", "ZeroOne", "PerceptronLoss", "loss_from_name"]
 
 LOSSES: Mapping[str, Loss] = MappingProxyType(
     {loss.name: loss for loss in (Hinge(), SquaredHinge(), Ramp(), ZeroOne(), PerceptronLoss())}

@@ -59,7 +59,6 @@ class Piece(NamedTuple):
 class Memory:
     """What a block keeps of one partition for one binary problem, from round to round; all of it can be made again."""
 
-    y: Floats | None = None  # where the partition is kept
     sweeps: Any = None  # of coordinate descent, with its dual variables
     centre: Floats | None = None  # θ⁰ of the proximal method
     newton: Any = None  # the smoothed problem, where the partition is kept
@@ -134,10 +133,8 @@ class Block:
 
     def site(self, k: int, i: int, piece: Piece, carried: dict[str, Any]) -> Site:
         """A partition as binary problem k sees it."""
-        memory = self.memories.setdefault((k, i), Memory())
-        y = np.where(piece.labels == self.plan.positives[k], 1.0, -1.0) if memory.y is None else memory.y
-        memory.y = y if self.keep else None
-        return Site(piece, y, self.plan, memory, carried)
+        y = np.where(piece.labels == self.plan.positives[k], 1.0, -1.0)
+        return Site(piece, y, self.plan, self.memories.setdefault((k, i), Memory()), carried)
 
     def piece(self, i: int) -> Piece:
         """A partition, ready for the loops."""

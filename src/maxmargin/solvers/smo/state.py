@@ -282,12 +282,13 @@ class State:
 def estimate(state: State) -> None:
     """The bias, and the relative gap as far as the active samples tell; 1 where it leaves float64."""
     missing, problem = 0.0, state.problem
+    is_part = len(state.active.samples) < problem.n
     for q in range(len(state.biases)):
         some = state.active
         if problem.groups is not None:
             some = some.restrict(np.flatnonzero(some.group == q))
         if len(some.samples):
-            state.biases[q], residual = _bias_and_residual(problem, some, q)
+            state.biases[q], residual = _bias_and_residual(problem, some, q, is_part)
             missing += residual
     gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
     state.gap = gap if np.isfinite(gap) else 1.0
@@ -295,7 +296,7 @@ def estimate(state: State) -> None:
     state.missing.append(min(least, missing / max(abs(state.dual), np.finfo(float).tiny)))
 
 
-def _bias_and_residual(problem: Problem, some: Active, q: int) -> tuple[float, float]:
+def _bias_and_residual(problem: Problem, some: Active, q: int, is_part: bool) -> tuple[float, float]:
     """The best bias of the active samples of group q, or of all, and what they miss to the dual value."""
     if isinstance(problem.loss, Hinge):
         from maxmargin._loops.smo.hinge_gap import look
@@ -305,6 +306,8 @@ def _bias_and_residual(problem: Problem, some: Active, q: int) -> tuple[float, f
     F, b = some.g + some.t - some.delta * some.beta, 0.0  # with a penalised bias
     if problem.bias.is_free:
         total = problem.total if problem.totals is None else float(problem.totals[q])
+        if is_part and np.isfinite(problem.loss.lipschitz):  # those left out at an upper bound have the rest of it
+            total = float(some.beta.sum())
         b = best_interval(problem.loss, F, some.y, some.cost, some.t, total).middle
     m = some.y * (some.t - F - b)
     return b, float(problem.loss.residual(m, np.abs(some.beta), some.cost).sum())
