@@ -17,7 +17,6 @@ WITHOUT_TEST = {
     "analysis/critical_cost.py": "of the L1 penalty: tests/solvers/l1/test_l1.py",
     "core/ramp.py": "one convex step: tests/solvers/ramp/test_ramp.py",
     "core/solution.py": "fields, and sentences of statuses: tests/solvers/test_driver.py",
-    "core/workspace.py": "a budget: tests/solvers/test_driver.py",
     "distributed/workers/": "where blocks are: tests/distributed/test_distributed.py",
     "estimators/kernel_parameters.py": "one check: tests/estimators/test_svc.py",
     "estimators/kernel_prediction.py": "predictions of SVC: tests/estimators/test_svc_prediction.py",

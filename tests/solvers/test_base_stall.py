@@ -39,7 +39,7 @@ class Scripted(Solver):
     def accepts(self, problem):
         return None
 
-    def init(self, problem, workspace, warm):
+    def init(self, problem, max_bytes, warm):
         return {"k": 0}
 
     def step(self, state, tol, clock):
@@ -203,9 +203,9 @@ def test_a_solver_that_goes_on_begins_at_the_best_candidate(only):
     begun = []
 
     class Heir(AnotherScripted):
-        def init(self, problem, workspace, warm):
+        def init(self, problem, max_bytes, warm):
             begun.append(None if warm is None else warm.beta)
-            return super().init(problem, workspace, warm)
+            return super().init(problem, max_bytes, warm)
 
     only(Heir())
     solve(LINE, Scripted(lambda k: 0.9 if k <= WINDOW + 1 else 0.8), tol=1e-6)
@@ -217,9 +217,9 @@ def test_a_solver_that_goes_on_is_not_misled_by_a_candidate_that_proves_nothing(
     begun = []
 
     class Heir(AnotherScripted):
-        def init(self, problem, workspace, warm):
+        def init(self, problem, max_bytes, warm):
             begun.append(warm)
-            return super().init(problem, workspace, warm)
+            return super().init(problem, max_bytes, warm)
 
     only(Heir())
     solve(LINE, Scripted(lambda k: 0.1), tol=1e-6)

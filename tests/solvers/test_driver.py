@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from maxmargin.core import L1, Bias, Candidate, Problem, Ramp, SquaredHinge, Status, Workspace, certify
+from maxmargin.core import L1, Bias, Candidate, Problem, Ramp, SquaredHinge, Status, certify
 from maxmargin.core.candidate import to_candidate
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
 from maxmargin.kernels import RBF, Precomputed, Sigmoid
@@ -48,7 +48,7 @@ class Creeping(Solver):
     def accepts(self, problem):
         return None
 
-    def init(self, problem, workspace, warm):
+    def init(self, problem, max_bytes, warm):
         return {"problem": problem, "share": 0.0, "k": 0}
 
     def step(self, state, tol, clock):
@@ -334,37 +334,6 @@ def test_the_interior_point_refuses_what_is_too_large():
 def test_auto_leaves_the_refusal_to_the_solver_it_chose():
     with pytest.raises(NotSupportedError, match="hinge and the squared hinge"):
         solve(replace(LINE, loss=Ramp()))
-
-
-# -- workspaces -----------------------------------------------------------------------------------------------------
-
-
-def test_a_workspace_is_used_where_it_fits_and_left_alone_where_it_does_not():
-    rng = np.random.default_rng(1)
-    y = signs("+-" * 150)
-    X = rng.standard_normal((300, 2)) + 4.0 * y[:, None]
-    p = Problem(X, y, np.full(300, np.inf), kernel=RBF(gamma=0.1))
-    workspace = Workspace(p)
-    first = solve(p, ConstraintGeneration(), tol=1e-9, workspace=workspace)
-    assert "rows" in vars(workspace)  # its kernel rows were asked for
-    other = Workspace(p)
-    less = replace(p, cost=np.where(np.arange(300) == 0, 0.0, np.inf))
-    assert other.fits(less)
-    assert solve(less, ConstraintGeneration(), tol=1e-9, workspace=other).status is Status.SOLVED
-    stranger = Workspace(replace(p, kernel=RBF(gamma=0.2)))
-    assert not stranger.fits(p)
-    second = solve(p, ConstraintGeneration(), tol=1e-9, workspace=stranger)
-    assert "rows" not in vars(stranger)
-    np.testing.assert_array_equal(first.beta, second.beta)
-
-
-def test_a_workspace_fits_the_same_data_rows_and_kernel_only():
-    X, rows = np.eye(4), np.array([0, 1])
-    p = Problem(X, signs("+-"), np.ones(2), rows=rows)
-    assert Workspace(p).fits(replace(p, cost=np.array([2.0, 3.0]), loss=SquaredHinge(), bias=Bias.none()))
-    assert not Workspace(p).fits(replace(p, X=X.copy()))
-    assert not Workspace(p).fits(replace(p, rows=rows.copy()[::-1]))
-    assert not Workspace(p).fits(replace(p, kernel=RBF(gamma=1.0)))
 
 
 # -- nothing hangs ----------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from maxmargin.core.penalties import L1, L2, Penalty, penalty_from_name
 from maxmargin.core.problem import Problem
 from maxmargin.core.regularization import Regularization
 from maxmargin.core.solution import Solution, Status, Trace, TracePoint
-from maxmargin.core.workspace import Workspace
 
 __all__ = [
     "Bias",
@@ -32,7 +31,6 @@ __all__ = [
     "Status",
     "Trace",
     "TracePoint",
-    "Workspace",
     "ZeroOne",
     "certify",
     "loss_from_name",

@@ -7,12 +7,12 @@ used, and every field is checked by itself and against the others.
 
 import json
 import os
+from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin import __version__
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.io._atomic import replacing
 from maxmargin.io._formats.machine import machine_of
@@ -86,7 +86,7 @@ def _members(estimator: Any) -> list[tuple[str, list[Any]]]:
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "written_by": f"maxmargin {__version__}",
+        "written_by": f"maxmargin {version('maxmargin')}",
         "estimator": type(estimator).__name__,
         "parameters": {name: encode(name, value) for name, value in estimator.get_params(deep=False).items()},
         "fitted": fields.values,

@@ -20,7 +20,6 @@ from maxmargin.core.certificate.certify import certify
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.core.products import dense_rows
-from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Linear, Polynomial
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.refine import refine, stretch
@@ -110,7 +109,7 @@ class ActiveSet(Solver):
         """All of its steps: they end by themselves, and tell nothing of the dual value before that."""
         return TUNING.chances * len(problem.present)
 
-    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+    def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """All samples at α = 0, or where the warm start has them."""
         on = problem.present
         with decimal.localcontext(_CONTEXT):

@@ -20,7 +20,6 @@ from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate.certify import Certificate
 from maxmargin.core.problem import Problem
 from maxmargin.core.solution import Status
-from maxmargin.core.workspace import DEFAULT_BYTES, Workspace
 from maxmargin.errors import InvalidInputError
 from maxmargin.rounding import gamma
 
@@ -77,7 +76,7 @@ class Budget:
 
     iterations: int | None = None
     seconds: float | None = None
-    bytes: int = DEFAULT_BYTES
+    bytes: int = 2**30
     stop: Callable[[], bool] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -187,7 +186,7 @@ class Solver(ABC):
         """None where the problem can be solved, otherwise the reason why not and what to use instead."""
 
     @abstractmethod
-    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> Any:
+    def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> Any:
         """A fresh state, perhaps near a warm start."""
 
     @abstractmethod

@@ -12,7 +12,6 @@ from maxmargin.core.certificate.parts import TINY
 from maxmargin.core.certificate.scores import GAP_SHARE, Scores, scores
 from maxmargin.core.problem import Problem
 from maxmargin.core.solution import Solution, Status, TracePoint
-from maxmargin.core.workspace import Workspace
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
 from maxmargin.rounding import UNIT
 from maxmargin.solvers import auto
@@ -29,7 +28,6 @@ def solve(
     warm: Candidate | None = None,
     observe: Observer | None = None,
     budget: Budget | None = None,
-    workspace: Workspace | None = None,
 ) -> Solution:
     """Train: run a solver until `certify` proves a relative gap ≤ tol, a budget runs out, or progress stalls.
 
@@ -60,8 +58,7 @@ def solve(
         raise InvalidInputError("Only samples of one class have a positive cost; two classes are needed.")
     check_range(problem)
     budget = Budget() if budget is None else budget
-    workspace = workspace if workspace is not None and workspace.fits(problem) else Workspace(problem, budget.bytes)
-    run = _Run(problem, solver, tol, observe, Clock(budget), workspace)
+    run = _Run(problem, solver, tol, observe, budget)
     with one_blas_thread():
         status = run.until_done(warm)
         if run.best is None:
@@ -111,11 +108,10 @@ class _Run:
         solver: Solver,
         tol: float,
         observe: Observer | None,
-        clock: Clock,
-        workspace: Workspace,
+        budget: Budget,
     ) -> None:
-        self.problem, self.solver, self.tol, self.observe, self.clock = problem, solver, tol, observe, clock
-        self.workspace = workspace
+        self.problem, self.solver, self.tol, self.observe = problem, solver, tol, observe
+        self.clock, self.max_bytes = Clock(budget), budget.bytes
         self.best: Candidate | None = None
         self.certificate: Certificate | None = None
         self.judged: Certificate | None = None  # by the last step
@@ -156,7 +152,7 @@ class _Run:
     def until_done(self, warm: Candidate | None) -> Status:
         """Step until something ends it, and say what."""
         try:
-            self.state = self.solver.init(self.problem, self.workspace, warm)
+            self.state = self.solver.init(self.problem, self.max_bytes, warm)
             if warm is not None:
                 self.judge(Candidate(warm.w, warm.b, warm.beta))  # its scores may be those of another problem
             while True:
@@ -245,7 +241,7 @@ class _Run:
 
     def hand_over(self, successor: Solver, left_behind: Candidate | None) -> None:
         """Let another solver go on from what the last one left behind, from the best candidate, or begin anew."""
-        state = successor.init(self.problem, self.workspace, None if self.begins_anew else left_behind or self.best)
+        state = successor.init(self.problem, self.max_bytes, None if self.begins_anew else left_behind or self.best)
         with deferred_interrupt():
             self.before = self.route
             self.solver, self.state, self.caution, self.refuted = successor, state, 1.0, 0

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.core import Bias, Candidate, Problem, Status, Workspace
+from maxmargin.core import Bias, Candidate, Problem, Status
 from maxmargin.kernels import RBF
 from maxmargin.solvers import Budget, Clock, ConstraintGeneration, InteriorPoint, solve
 from maxmargin.solvers.hard_margin import constraint_generation
@@ -83,7 +83,7 @@ def test_a_warm_start_brings_its_support_into_the_working_set():
     solver = ConstraintGeneration()
     beta = np.zeros(1000)
     beta[[998, 999]] = 1.0, -1.0
-    state = solver.init(p, None, Candidate(np.zeros(2), 0.0, beta))
+    state = solver.init(p, Budget.bytes, Candidate(np.zeros(2), 0.0, beta))
     assert {998, 999} <= set(state.working.tolist())
 
 
@@ -99,7 +99,7 @@ def test_the_dual_value_of_the_working_set_never_falls():
     p = cloud(3000, 4, seed=5, gap=0.01)
     solver, clock, values = ConstraintGeneration(), Clock(Budget()), []
     with mock.patch.object(constraint_generation, "BATCH", 3):
-        state = solver.init(p, Workspace(p), None)
+        state = solver.init(p, Budget.bytes, None)
         for _ in range(200):
             progress = solver.step(state, 1e-8, clock)
             values.append(float(np.abs(state.beta).sum()))

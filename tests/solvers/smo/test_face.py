@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status, certify
-from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Polynomial
 from maxmargin.kernels.tiles import TILE_ROWS as TILE
 from maxmargin.solvers import SMO, Budget, InteriorPoint, auto, solve
@@ -93,7 +92,7 @@ def test_a_step_raises_the_dual_and_keeps_the_constraints(many_faces, bias, loss
     monkeypatch.setattr(SMO, "tuning", replace(SMO.tuning, factor_below=2.0 if is_near else 0.0))
     p = noise(bias=bias, loss=loss)
     solver, clock = SMO(), Clock(Budget())
-    state = solver.init(p, Workspace(p, 2**28), None)
+    state = solver.init(p, 2**28, None)
     for _ in range(3):
         solver.step(state, 1e-9, clock)
     before = state.dual
@@ -138,7 +137,7 @@ def test_faces_need_fewer_rounds_where_pairs_crawl(steps, monkeypatch):
 def test_a_step_that_loses_is_taken_back(many_faces, monkeypatch):
     p = noise()
     solver, clock = SMO(), Clock(Budget())
-    state = solver.init(p, Workspace(p, 2**28), None)
+    state = solver.init(p, 2**28, None)
     for _ in range(3):
         solver.step(state, 1e-9, clock)
     estimate(state)

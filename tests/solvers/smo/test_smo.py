@@ -12,7 +12,6 @@ from sklearn.svm import NuSVC
 
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status, certify
 from maxmargin.core.bias import hinge_interval
-from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
 from maxmargin.solvers import SMO, Auto, Budget, InteriorPoint, solve
 from maxmargin.solvers.base import Clock
@@ -192,7 +191,7 @@ def test_kernels_go_to_smo():
 def cost_of(problem, max_bytes):
     """(kernel values, the most rows that were kept at a time) of a fit to 1e-4 within so much memory."""
     solver, clock, kept = SMO(), Clock(Budget()), 0
-    state = solver.init(problem, Workspace(problem, max_bytes), None)
+    state = solver.init(problem, max_bytes, None)
     while solver.step(state, 1e-4, clock).gap > 1e-4:
         kept = max(kept, 0 if state.matrix._cache is None else np.count_nonzero(state.matrix._cache.owner >= 0))
     return state.matrix.values, kept
@@ -265,7 +264,7 @@ def test_noise_with_a_large_cost_is_not_taken_for_the_end_of_the_arithmetic():
 def test_samples_that_come_back_find_rows_of_their_own():
     """Rows made one by one for some samples only must not stay when all samples are looked at again."""
     p, solver, clock = noisy(1500, d=5), SMO(), Clock(Budget())
-    state = solver.init(p, Workspace(p, 2**28), None)
+    state = solver.init(p, 2**28, None)
     state.active = state.everybody.restrict(np.arange(600))
     solver.step(state, 1e-5, clock)
     assert state.source is not None
@@ -327,7 +326,7 @@ def test_rows_by_loops_reach_the_gap_and_agree_with_the_interior_point(p, tol):
 @given(p=small_problems())
 def test_what_a_round_reports_is_what_it_leaves_behind(p):
     solver = SMO()
-    state = solver.init(p, Workspace(p, 2**28), None)
+    state = solver.init(p, 2**28, None)
     solver.step(state, 1e-3, Clock(Budget()))
     beta = state.active.beta
     assert np.all((beta >= state.active.lo) & (beta <= state.active.hi))
@@ -348,7 +347,7 @@ def test_one_step_is_bounded_however_slow_the_problem_is():
     p = noisy(3000)
     p = replace(p, y=np.where(rng.random(3000) < 0.5, 1.0, -1.0), cost=np.full(3000, 1e6))
     solver, clock = SMO(), Clock(Budget())
-    state = solver.init(p, Workspace(p, 2**28), None)
+    state = solver.init(p, 2**28, None)
     solver.step(state, 1e-4, clock)
     assert clock.seconds < 5
     assert state.gap > 1e-4

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.core import Bias, Problem, Status, Workspace, certify
+from maxmargin.core import Bias, Problem, Status, certify
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernels import Polynomial, Precomputed
 from maxmargin.solvers import Budget, InteriorPoint, Pegasos, Subgradient, solve
@@ -47,7 +47,7 @@ def soft(X, y, lam, form="dense", bias="none"):
 
 def run(problem, solver, epochs):
     """The state after so many epochs, and the order of its visits."""
-    state = solver.init(problem, Workspace(problem), None)
+    state = solver.init(problem, Budget.bytes, None)
     solver.step(state, 0.0, Clock(Budget(iterations=epochs)))
     again = Visits.of(problem.present, solver.order, solver.seed)
     return state, np.concatenate([again.epoch() for _ in range(epochs)])
@@ -149,7 +149,7 @@ def test_subgradient_descent_is_its_formula(steps, form, data, lam):
     etas = 1 / (lam * t) if steps == "1/(λt)" else np.minimum(1 / (radius * np.sqrt(lam * t)), 1 / lam)
     iterates = reference.subgradient_descent(X, y, lam, etas)
     solver = Subgradient(steps)
-    state = solver.init(problem, Workspace(problem), None)
+    state = solver.init(problem, Budget.bytes, None)
     for k in range(T):
         found = problem.combine(state.beta)
         np.testing.assert_allclose(found if problem.is_linear else X.T @ found, iterates[k], rtol=1e-9, atol=1e-11)
@@ -165,7 +165,7 @@ def test_the_perceptron_is_its_pseudo_code_primal_and_dual(form, bias, data, see
     X, y = data
     problem = replace(soft(X, y, 1.0, form, bias), cost=np.full(len(y), np.inf))
     visits = Visits.of(np.arange(len(y)), "permuted", seed)
-    mine = Perceptron.start(problem, Workspace(problem), visits)
+    mine = Perceptron.start(problem, Budget.bytes, visits)
     for _ in range(5):
         mine.epoch()
     again = Visits.of(np.arange(len(y)), "permuted", seed)
@@ -197,7 +197,7 @@ def test_the_perceptron_makes_at_most_the_updates_of_its_bound(rng, n, d, margin
     y[:2] = 1.0, -1.0
     X += np.outer(y * (margin + rng.random(n)) - X @ u, u)
     problem = Problem(X, y, np.full(n, np.inf), bias=Bias.none())
-    mine = Perceptron.start(problem, Workspace(problem), Visits.of(np.arange(n), "permuted", 0))
+    mine = Perceptron.start(problem, Budget.bytes, Visits.of(np.arange(n), "permuted", 0))
     run_perceptron(mine, Clock(Budget()))
     assert mine.is_clean
     assert (y * (X @ mine.w[:-1]) > 0).all()
@@ -208,7 +208,7 @@ def test_the_perceptron_makes_at_most_the_updates_of_its_bound(rng, n, d, margin
 
 def test_from_zero_the_perceptron_moves():
     problem = Problem(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]), np.full(2, np.inf), bias=Bias.none())
-    mine = Perceptron.start(problem, Workspace(problem), Visits.of(np.arange(2), "given", 0))
+    mine = Perceptron.start(problem, Budget.bytes, Visits.of(np.arange(2), "given", 0))
     assert (mine.epoch(), mine.epoch()) == (1, 0)
     assert mine.w[0] == 1.0
 

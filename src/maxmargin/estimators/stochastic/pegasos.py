@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core import Problem, Regularization, Workspace, certify
+from maxmargin.core import Problem, Regularization, certify
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_integer, check_tol, seed_from
 from maxmargin.estimators.linear import soft
@@ -256,7 +256,7 @@ class PegasosSVC(StreamLearner):
         tol = -1.0 if self.tol is None else float(self.tol)
         solver = copy._solver(seed_from(self.random_state), 1)
         budget = copy._allowance(problem)
-        state = solver.init(problem, Workspace(problem), None)
+        state = solver.init(problem, Budget.bytes, None)
         total = float(problem.cost.sum())
         for _ in range(budget.iterations or 0):
             order = state.visits.epoch()

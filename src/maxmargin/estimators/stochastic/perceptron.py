@@ -10,7 +10,7 @@ import numpy as np
 from maxmargin.analysis.bounds import Bound, perceptron_updates
 from maxmargin.analysis.separability import separable_from
 from maxmargin.analysis.witness import Separable
-from maxmargin.core import Candidate, Problem, Solution, Status, Workspace
+from maxmargin.core import Candidate, Problem, Solution, Status
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Train, check_choice, check_flag, is_number, seed_from
 from maxmargin.estimators.multiclass.per_problem import alone
@@ -309,7 +309,7 @@ def _begun(problem: Problem, shuffle: bool, seed: int) -> Run:
     """A perceptron with w = 0."""
     order, values = "permuted" if shuffle else "given", problem.X.size if problem.is_linear else 0
     visits = Visits.of(np.arange(problem.n), order, seed, values)
-    return Run.start(problem, Workspace(problem), visits)
+    return Run.start(problem, Budget.bytes, visits)
 
 
 def _trained(

@@ -15,8 +15,8 @@ from maxmargin.core.candidate import Candidate, to_candidate
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import keeps_columns, to_hulls
-from maxmargin.core.workspace import Workspace
 from maxmargin.errors import MemoryBudgetError
+from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.hard_margin.nearest_points import nearest_points
 from maxmargin.solvers.interior.interior_point import InteriorPoint
@@ -36,7 +36,8 @@ MAX_ACTIVE = 600
 @dataclass
 class _State:
     problem: Problem
-    workspace: Workspace
+    max_bytes: int
+    rows: KernelMatrix  # of all samples, kept within these bytes
     batch: int
     working: Indices
     solved: Indices  # the working set that β belongs to
@@ -74,7 +75,7 @@ class ConstraintGeneration(Solver):
             return f"ConstraintGeneration needs a positive semi-definite kernel, got {problem.kernel!r}."
         return None
 
-    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+    def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """Start from the samples nearest to the other class, and from the support of a warm start."""
         batch = max(BATCH, min(problem.X.shape[1] // 2, 400)) if problem.is_linear else 2 * BATCH
         working = _first_working_set(problem, batch)
@@ -82,7 +83,7 @@ class ConstraintGeneration(Solver):
         if warm is not None:
             beta = warm.beta
             working = np.union1d(working, np.flatnonzero(beta))
-        return _State(problem, workspace, batch, working, working, beta)
+        return _State(problem, max_bytes, problem.kernel_matrix(max_bytes=max_bytes), batch, working, working, beta)
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """Solve the working set, look at all samples, exchange."""
@@ -123,7 +124,7 @@ class ConstraintGeneration(Solver):
                 f"The hard margin has about {part.n} samples close to it, more than this solver can look at together. "
                 "Train on fewer samples, or allow a soft margin."
             )
-        inner_state = inner.init(part, state.workspace, None)
+        inner_state = inner.init(part, state.max_bytes, None)
         progress = inner.step(inner_state, tol, clock)
         while not progress.is_final and not progress.gap <= min(tol, 1e-9):
             progress = inner.step(inner_state, tol, clock)
@@ -135,7 +136,7 @@ class ConstraintGeneration(Solver):
         if problem.is_linear:
             return problem.decision(w)
         used = np.flatnonzero(w)
-        return np.asarray(w[used] @ state.workspace.rows.get(state.solved[used]))
+        return np.asarray(w[used] @ state.rows.get(state.solved[used]))
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The working set's solution, with its last digits, as a candidate for the whole problem."""

@@ -16,7 +16,6 @@ from maxmargin.core.certificate.certify import certify
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.core.reduce import MAX_FACTOR, has_primal, to_dual, to_primal, units_of
-from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interior.clarabel import run_clarabel
 from maxmargin.solvers.refine import refine
@@ -97,7 +96,7 @@ class InteriorPoint(Solver):
             return [self.form]
         return ["primal", "dual"] if has_primal(problem) else ["dual"]
 
-    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+    def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """Interior points do not profit from a warm start: the driver keeps it as the best so far."""
         return _State(problem, self._possible_forms(problem))
 

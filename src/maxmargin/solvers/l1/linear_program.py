@@ -22,7 +22,6 @@ from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
-from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.l1.columns import Columns
 from maxmargin.solvers.l1.highs import PROGRAMS, Corner, solve_small_program
@@ -108,7 +107,7 @@ class LinearProgram(Solver):
             )
         return None
 
-    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+    def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """All rows and the steepest columns, or what a warm start says."""
         columns = Columns.of(problem)
         n, w = len(columns.cost), np.zeros(len(columns.price))

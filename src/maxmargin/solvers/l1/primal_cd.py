@@ -18,7 +18,6 @@ from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
-from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver, deferred_interrupt
 from maxmargin.solvers.l1.columns import Columns
 from maxmargin.solvers.l1.equations import L1_EQUATIONS
@@ -190,7 +189,7 @@ class PrimalCD(Solver):
             return "PrimalCD needs finite costs. A large one has the same answer where the classes can be separated."
         return None
 
-    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+    def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """w = 0, or the warm start's; for the hinge with its θ."""
         columns = Columns.of(problem)
         w, centre = np.zeros(len(columns.price)), np.zeros(len(columns.cost))

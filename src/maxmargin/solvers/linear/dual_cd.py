@@ -24,7 +24,6 @@ import numpy as np
 from maxmargin.core.bias import best_bias
 from maxmargin.core.candidate import Candidate, make_feasible, to_candidate
 from maxmargin.core.problem import Problem
-from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import DRIVER, Clock, Progress, deferred_interrupt, rounds_to_come
 from maxmargin.solvers.linear.rows import STEP_LENGTHS, Rows, RowSolver, Signed, conjugate_gradients
 from maxmargin.solvers.refine import REFINE, refine
@@ -186,7 +185,7 @@ class DualCD(RowSolver):
 
     tuning: ClassVar[DualCDTuning] = DualCDTuning()
 
-    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+    def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """α = 0, or the warm start's."""
         return _State(problem, Rows.of(problem, self.n_threads), warm, self.seed)
 

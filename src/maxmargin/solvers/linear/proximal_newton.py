@@ -30,7 +30,6 @@ from maxmargin.core.bias import best_bias
 from maxmargin.core.candidate import Candidate, to_candidate
 from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.problem import Problem
-from maxmargin.core.workspace import Workspace
 from maxmargin.rounding import UNIT
 from maxmargin.solvers.base import DRIVER, Clock, Progress, deferred_interrupt, rounds_to_come
 from maxmargin.solvers.linear import normal_equations as equations
@@ -90,7 +89,7 @@ class ProximalNewton(RowSolver):
             return f"ProximalNewton smooths the hinge and the squared hinge, got {problem.loss!r}. Use DualCD()."
         return super().accepts(problem)
 
-    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+    def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """w = 0 on the first part, or the warm start's w and α on the whole."""
         rows = Rows.of(problem, self.n_threads)
         n, d = rows.shape

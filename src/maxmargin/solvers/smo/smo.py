@@ -24,7 +24,6 @@ from maxmargin.core.candidate import Candidate, box, make_feasible, to_candidate
 from maxmargin.core.certificate.scores import scored
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
-from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Sigmoid
 from maxmargin.solvers.base import DRIVER, Clock, Progress, Solver, deferred_interrupt, rounds_to_come
 from maxmargin.solvers.refine import refine
@@ -86,7 +85,7 @@ class SMO(Solver):
         """Few rounds where each of them works on the whole problem."""
         return self.tuning.window if problem.n <= self.tuning.few else DRIVER.window
 
-    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> State:
+    def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> State:
         """β = 0, or the warm start's."""
         lo, hi = box(problem)
         on = problem.present
@@ -105,7 +104,7 @@ class SMO(Solver):
             np.arange(problem.n), problem.y, problem.t, problem.cost, lo, hi, delta, group, beta, np.empty(problem.n)
         )
         biases = np.zeros(1 if problem.totals is None else len(problem.totals))
-        state = State(problem, workspace.max_bytes, everybody, everybody, 0.0, self.tuning, biases)
+        state = State(problem, max_bytes, everybody, everybody, 0.0, self.tuning, biases)
         self._restart(state, beta, f)
         return state
 

@@ -21,7 +21,6 @@ from maxmargin.core.candidate import Candidate
 from maxmargin.core.losses import Hinge
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
-from maxmargin.core.workspace import Workspace
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.base import Clock, Progress, Solver, deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
@@ -130,14 +129,14 @@ class Pegasos(Solver):
         """Why a problem cannot be solved here, or None."""
         return refusal(self.name, problem)
 
-    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+    def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """w = 0 at step 1; a warm start counts as one epoch that led there."""
         on = problem.present
         top = float(problem.cost[on].max())
         rule = self.rule(1.0 / (len(on) * top), float(problem.cost.sum()) ** 0.5)
         rows = Rows.of(problem) if problem.is_linear else None
         n_values = rows.n_values if rows is not None else 0
-        gram = None if problem.is_linear else Gram.of(problem, workspace)
+        gram = None if problem.is_linear else Gram.of(problem, max_bytes)
         size = problem.X.shape[1] + 1 if problem.is_linear else problem.n
         iterates, scores = Iterates.start(rule, size), np.zeros(problem.n)
         if warm is not None:

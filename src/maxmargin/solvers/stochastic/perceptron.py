@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.problem import Problem
-from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.solvers.stochastic.sample_order import Visits
@@ -34,7 +33,7 @@ class Perceptron:
     >>> from maxmargin.core import Bias
     >>> X, y = np.array([[1.0, 2.0], [2.0, -1.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
     >>> problem = Problem(X, y, np.full(3, np.inf), bias=Bias.none())
-    >>> run = Perceptron.start(problem, Workspace(problem), Visits.of(np.arange(3), "given", seed=0))
+    >>> run = Perceptron.start(problem, Budget.bytes, Visits.of(np.arange(3), "given", seed=0))
     >>> run.epoch(), run.epoch(), run.w[:-1], run.sequence
     (2, 0, array([3., 1.]), array([0, 1]))
     """
@@ -53,10 +52,10 @@ class Perceptron:
     last_mistakes: int = -1
 
     @classmethod
-    def start(cls, problem: Problem, workspace: Workspace, visits: Visits) -> "Perceptron":
+    def start(cls, problem: Problem, max_bytes: int, visits: Visits) -> "Perceptron":
         """w = 0."""
         rows = Rows.of(problem) if problem.is_linear else None
-        gram = None if problem.is_linear else Gram.of(problem, workspace)
+        gram = None if problem.is_linear else Gram.of(problem, max_bytes)
         size = problem.X.shape[1] + 1 if problem.is_linear else problem.n
         return cls(problem, visits, rows, gram, np.zeros(problem.n), np.zeros(size), np.zeros(size))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.problem import Problem
-from maxmargin.core.workspace import Workspace
+from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.typing import Floats, Indices
 
@@ -46,17 +46,17 @@ class Gram:
     """K, with the constant feature of a penalised bias: k(x, z) + s²."""
 
     problem: Problem
-    workspace: Workspace
+    rows: KernelMatrix
     K: Floats | None
 
     @classmethod
-    def of(cls, problem: Problem, workspace: Workspace) -> "Gram":
+    def of(cls, problem: Problem, max_bytes: int) -> "Gram":
         """The kernel values of a problem's samples."""
         n, K = problem.n, None
-        if n <= WHOLE_GRAM and 8 * n * n <= workspace.max_bytes:
+        if n <= WHOLE_GRAM and 8 * n * n <= max_bytes:
             samples = np.arange(n)
             K = problem.gram(samples, samples) + problem.bias.scale**2
-        return cls(problem, workspace, K)
+        return cls(problem, problem.kernel_matrix(max_bytes=max_bytes), K)
 
     def arrays(self, samples: Indices, scores: Floats) -> tuple[Any, ...]:
         """Visits of some samples as the loops take them, with the scores of these visits."""
@@ -72,4 +72,4 @@ class Gram:
         v = coefficients[used]
         if self.K is not None:
             return np.asarray(v @ self.K[used])
-        return np.asarray(v @ self.workspace.rows.get(used) + self.problem.bias.scale**2 * float(v.sum()))
+        return np.asarray(v @ self.rows.get(used) + self.problem.bias.scale**2 * float(v.sum()))

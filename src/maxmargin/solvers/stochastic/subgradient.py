@@ -14,7 +14,6 @@ import numpy as np
 
 from maxmargin.core.candidate import Candidate, to_candidate
 from maxmargin.core.problem import Problem
-from maxmargin.core.workspace import Workspace
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.stochastic.pegasos import refusal, shorten
@@ -75,13 +74,13 @@ class Subgradient(Solver):
         """Why a problem cannot be solved here, or None."""
         return refusal(self.name, problem)
 
-    def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
+    def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """w = 0, or where a warm start's dual point is; the steps begin anew."""
         on = problem.present
         longest = float(np.sqrt(max((problem.diag()[on]).max(), 0.0) + problem.bias.scale**2))
         lam = 1.0 / float(problem.cost.sum())
         beta = np.zeros(problem.n) if warm is None else to_candidate(problem, warm.beta).beta
-        gram = None if problem.is_linear else Gram.of(problem, workspace)
+        gram = None if problem.is_linear else Gram.of(problem, max_bytes)
         return _State(problem, gram, beta, lam**0.5 / longest if longest > 0 else 1.0, t=int(warm is not None))
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
