@@ -181,7 +181,7 @@ def advance(smooth: SmoothedSums, inner: int, is_over: Callable[[], bool]) -> in
     """A Newton step, in the next proximal round where this one has had enough; returns the steps of the round so far."""
     tuning, is_hinge = equations.TUNING, smooth.top == 1.0
     if is_hinge and inner and (smooth.apart <= tuning.inexact * smooth.residual or inner >= tuning.longest):
-        smooth.next_round(tuning.growth)
+        smooth.next_round(math.sqrt(tuning.growth) if 2 * inner > tuning.longest else tuning.growth)
         inner = 0
     if not smooth.newton_step(is_over):  # not downhill by the linear model that was kept, or nothing left to gain
         smooth.respond()
