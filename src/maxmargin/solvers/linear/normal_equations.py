@@ -27,14 +27,8 @@ class ProximalNewtonTuning:
     """Share that an inner iteration may leave: conjugate gradients of the residual, the search along a step of the slope, the
     steps of a round of the gap. The samples that are bent change with each step anyway."""
 
-    first_samples: int = 2000
-    """Samples of the part to begin with, at least."""
-
-    part: int = 16
-    """How many times more samples the next part has, and samples for each feature in the first one, at least."""
-
-    cost_step: float = 100.0
-    """How many times more the next cost is; and c‖x‖² of a typical sample up to which no smaller cost is tried first."""
+    part: int = 8
+    """Share of the samples to begin with: one of so many. It has at least so many samples for each feature."""
 
     rough: float = 1e-2
     """Share of its objective below which the promise of a step ends a part."""
