@@ -21,14 +21,12 @@ WITHOUT_TEST = {
     "estimators/kernel_parameters.py": "one check: tests/estimators/test_svc.py",
     "estimators/kernel_prediction.py": "predictions of SVC: tests/estimators/test_svc_prediction.py",
     "estimators/multiclass/": "one-vs-one and one-vs-rest: tests/estimators/test_svc.py, test_linear.py",
-    "estimators/progress/convergence.py": "one warning: tests/estimators/test_base_unfinished_fits.py",
     "estimators/separable.py": "of HardMarginSVC: tests/estimators/test_svc_hard_margin.py",
     "estimators/stochastic/partial_fit.py": "of both streams: tests/estimators/stochastic",
     "html_report/": "parts of one page: tests/html_report/test_report.py",
     "io/": "parts of reading and writing: what is read and written has its tests",
     "kernel_matrix/expansion.py": "sums of kernel rows: tests/kernel_matrix/test_matrix.py",
     "kernel_matrix/kept_rows.py": "rows that are kept: tests/kernel_matrix/test_matrix.py",
-    "solvers/base.py": "what solvers share: tests/solvers/test_driver.py, tests/test_every_solver.py",
     "typing.py": "names of types",
 }
 """Modules, or folders with all that is below, that need no test of their own, and why."""

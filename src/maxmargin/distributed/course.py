@@ -245,7 +245,7 @@ def _starts(crew: Crew, tasks: Sequence[Task], clock: Clock) -> list[tuple[Float
     """Weights to begin with, from a random part of the samples that the driver solves itself."""
     facts = tasks[0].facts
     per_row = 12 * facts.n_values // facts.n + 1
-    size = min(NEWTON.part * first_size(facts.n_features), facts.n // 4, TUNING.alone_bytes / 2 // per_row)
+    size = min(first_size(facts.n, facts.n_features), facts.n // 4, TUNING.alone_bytes / 2 // per_row)
     part = crew.part(size / facts.n)
     return [_start(part, task, clock) for task in tasks]
 

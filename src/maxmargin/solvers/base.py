@@ -259,7 +259,7 @@ class Pulse:
         """
         all_rounds = rounds - self.began
         has_paused = rounds - self.rose > max(window, all_rounds // 2)
-        return has_paused or rounds - self.proved > max(DRIVER.window, 3 * all_rounds // 4)
+        return has_paused or rounds - self.proved > max(5 * window, 3 * all_rounds // 4)
 
     def has_risen_since_the_last_end(self) -> bool:
         """Whether certificates have got better since a solver last ended; one ends now."""

@@ -53,12 +53,14 @@ def refine(problem: Problem, candidate: Candidate) -> Candidate:
     best, best_gap = candidate, certify(problem, candidate).relative_gap
     for improve in (_newton_round, straighten, to_kink, outward, partial(outward, errors=2.0)):
         has_halved = True
-        while has_halved and best_gap > 64.0 * UNIT:
+        while has_halved:
             trial = improve(problem, best)
             gap = certify(problem, trial).relative_gap
             has_halved = gap < 0.5 * best_gap
             if gap < best_gap:
                 best, best_gap = trial, gap
+        if best_gap <= 64.0 * UNIT:
+            break
     return best
 
 

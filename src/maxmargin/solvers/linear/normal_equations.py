@@ -23,25 +23,19 @@ class ProximalNewtonTuning:
     factored: int = 3000
     """Features up to which a d × d matrix is kept, and factored each step: 72 MB, and 9e9 operations."""
 
-    inexact: float = 0.2
+    inexact: float = 0.1
     """Share that an inner iteration may leave: conjugate gradients of the residual, the search along a step of the slope, the
     steps of a round of the gap. The samples that are bent change with each step anyway."""
 
-    first_samples: int = 2000
-    """Samples of the part to begin with, at least."""
-
-    part: int = 16
-    """How many times more samples the next part has, and samples for each feature in the first one, at least."""
-
-    cost_step: float = 100.0
-    """How many times more the next cost is; and c‖x‖² of a typical sample up to which no smaller cost is tried first."""
+    part: int = 8
+    """Share of the samples to begin with: one of so many. It has at least so many samples for each feature."""
 
     rough: float = 1e-2
     """Share of its objective below which the promise of a step ends a part."""
 
     growth: float = 4.0
-    """How many times larger σ is from round to round; where a solution is near it begins at twice as much. 1/σ is the width of
-    the smoothed corner, in units of the margin."""
+    """How many times larger σ is from round to round, or its root after a round of many steps; where a solution is near σ begins
+    at twice as much. 1/σ is the width of the smoothed corner, in units of the margin."""
 
     longest: int = 25
     """Newton steps of a round, at most."""

@@ -15,14 +15,12 @@ conjugate gradients (see `equations`). The search along a step is exact: the slo
 As σ grows the outer rounds converge faster than linearly (Rockafellar, SIAM J. Control Optim. 1976; Yan & Li, Comput. Optim.
 Appl. 2020). The squared hinge is smooth already: its one round has σ = 2, θ⁰ = 0 and no upper bound.
 
-It begins with a random part of the samples, and with a part of the cost where C is large: their solutions are near the next
-one, so that the whole is a matter of few steps.
+It begins with a random part of the samples: their solution is near that of all, so that the whole is a matter of few steps.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -39,20 +37,12 @@ from maxmargin.solvers.refine import REFINE, refine
 from maxmargin.typing import Floats
 
 
-class _Stage(NamedTuple):
-    """A part of the problem: how many samples (None: all), and which share of the cost."""
-
-    n_samples: int | None
-    share: float
-
-
 @dataclass
 class _State:
     problem: Problem
     rows: Rows
-    stages: list[_Stage]  # still to come
-    stage: _Stage
     smooth: Smoothed
+    is_part: bool  # whether that is a part of the samples
     inner: int = 0  # steps of this round
     best: tuple[Floats, Floats] | None = None  # (w, θ) of the whole problem
     best_gap: float = np.inf
@@ -91,90 +81,63 @@ class ProximalNewton(RowSolver):
 
     def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """w = 0 on the first part, or the warm start's w and α on the whole."""
-        rows = Rows.of(problem, self.n_threads)
-        n, d = rows.shape
-        w = np.zeros(d + 1)
+        rows, w = Rows.of(problem, self.n_threads), np.zeros(problem.X.shape[1] + 1)
+        n, size = len(problem.present), first_size(len(problem.present), len(w) - 1)
         if warm is not None:
-            w[:d], w[d] = warm.w, warm.b / (problem.bias.scale or 1.0)
+            w[:-1], w[-1] = warm.w, warm.b / (problem.bias.scale or 1.0)
             alpha = warm.beta * problem.y
-            theta = np.clip(np.divide(alpha, problem.cost, out=np.zeros(n), where=problem.cost > 0), 0.0, 1.0)
-            whole = Part(rows, problem.y, problem.cost, problem.target, problem.total)
-            smooth = Smoothed(problem.loss, problem.bias, whole, w, near_sigma(theta), theta)
-            return _State(problem, rows, [], _Stage(None, 1.0), smooth)
+            theta = np.divide(alpha, problem.cost, out=np.zeros(problem.n), where=problem.cost > 0)
+            theta = np.clip(theta, 0.0, 1.0)
+            smooth = Smoothed(problem.loss, problem.bias, _whole(problem, rows), w, near_sigma(theta), theta)
+            return _State(problem, rows, smooth, is_part=False)
         if problem.bias.is_free:
-            w[d] = best_bias(problem, np.zeros(n), np.zeros(n)).middle
-        first, *stages = _plan(problem, rows)
-        part = self._part(problem, rows, first)
+            w[-1] = best_bias(problem, np.zeros(problem.n), np.zeros(problem.n)).middle
+        is_part = rows.n_values > REFINE.small and 4 * size <= n
+        part = self._part(problem, rows, size) if is_part else _whole(problem, rows)
         smooth = Smoothed(problem.loss, problem.bias, part, w, 1.0, np.full(len(part.y), 0.5))
         smooth.bend_all()
-        return _State(problem, rows, stages, first, smooth)
+        return _State(problem, rows, smooth, is_part)
 
-    def _part(self, problem: Problem, rows: Rows, stage: _Stage) -> Part:
-        """The samples of a stage: from each class as many of its samples as its size asks for, and with their costs raised."""
-        if stage.n_samples is None:
-            return Part(rows, problem.y, stage.share * problem.cost, problem.target, problem.total)
-        rng = np.random.default_rng(self.seed)
-        on = problem.present
-        chosen, raised = [], []
+    def _part(self, problem: Problem, rows: Rows, n_samples: int) -> Part:
+        """Some samples: from each class as many as its size asks for, and with their costs raised."""
+        rng, on = np.random.default_rng(self.seed), problem.present
+        factor = np.zeros(problem.n)
         for label in (-1.0, 1.0):
             members = on[problem.y[on] == label]
-            if not len(members):
-                continue
-            size = min(len(members), max(1, stage.n_samples // 4, stage.n_samples * len(members) // len(on)))
-            chosen.append(rng.permutation(members)[:size])
-            raised.append(np.full(size, len(members) / size))
-        samples, factor = np.concatenate(chosen), np.concatenate(raised)
-        order = np.argsort(samples)
-        samples, factor = samples[order], factor[order]
-        cost = stage.share * factor * problem.cost[samples]
+            size = min(len(members), max(1, n_samples // 4, n_samples * len(members) // len(on)))
+            factor[rng.permutation(members)[:size]] = len(members) / max(size, 1)
+        samples = np.flatnonzero(factor)
         target = None if problem.target is None else problem.target[samples]
+        cost = (factor * problem.cost)[samples]
         return Part(rows.take(samples), problem.y[samples], cost, target, problem.total)
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
-        """One Newton step, or the passage to the next stage."""
-        if state.best is None and not state.stages:
+        """One Newton step, or the passage from the part to the whole."""
+        tuning = equations.TUNING
+        if state.best is None and not state.is_part:
             _keep_the_best(state)
         with deferred_interrupt() as was_interrupted:
-            self._advance(state, lambda: was_interrupted() or clock.spent() is not None)
+            smooth = state.smooth
+            if state.is_part and (smooth.gain <= tuning.rough * smooth.primal or state.inner > tuning.longest):
+                _enter_the_whole(state)
+            else:
+                state.inner = advance(smooth, state.inner, lambda: was_interrupted() or clock.spent() is not None)
         gap = state.smooth.gap
-        if state.stages:
+        if state.is_part:
             return Progress.without_claim(gap, tol)
         _keep_the_best(state)
-        to_come = rounds_to_come(
-            state.gaps, max(tol, DRIVER.finest), max(len(state.gaps) // 2, equations.TUNING.longest)
-        )
+        to_come = rounds_to_come(state.gaps, max(tol, DRIVER.finest), max(len(state.gaps) // 2, tuning.longest))
         if state.rows.n_values <= REFINE.small and gap > math.sqrt(UNIT):  # steps cost nothing there
-            if len(state.gaps) % equations.TUNING.longest:
+            if len(state.gaps) % tuning.longest:
                 return Progress.without_claim(gap, tol, to_come=to_come)
             gap = 0.0  # asks for the check: `finish` may find the last digits already
         return Progress(gap, to_come=to_come)
 
-    def _advance(self, state: _State, is_over: Callable[[], bool]) -> None:
-        smooth = state.smooth
-        if state.stages and (
-            smooth.gain <= equations.TUNING.rough * smooth.primal or state.inner > equations.TUNING.longest
-        ):
-            self._enter_next(state)
-            return
-        state.inner = advance(smooth, state.inner, is_over)
-
-    def _enter_next(self, state: _State) -> None:
-        """Take the weights, and what can be known of θ, to the next stage."""
-        before, stage, w = state.stage, state.stages.pop(0), state.smooth.w
-        theta = np.clip(state.smooth.theta, 0.0, state.smooth.top)
-        theta = np.where(theta >= 1.0, 1.0, theta * (before.share / stage.share))  # what was at its bound stays there
-        part = self._part(state.problem, state.rows, stage)
-        is_same = before.n_samples == stage.n_samples
-        centre = theta if is_same else np.full(len(part.y), 0.5 * level_of(theta))
-        state.smooth = Smoothed(state.problem.loss, state.problem.bias, part, w, near_sigma(theta), centre)
-        state.stage, state.inner = stage, 0
-
     def finish(self, state: _State, tol: float) -> Candidate:
         """The best (w, θ) of the whole problem; on the way there what the present w makes of it."""
-        if state.stages:
-            state = replace(state, stages=state.stages.copy())
-            while state.stages:
-                self._enter_next(state)
+        if state.is_part:
+            state = replace(state)
+            _enter_the_whole(state)
         w, theta = (state.smooth.w, state.smooth.theta) if state.best is None else state.best
         problem = state.problem
         b = problem.bias.scale * float(w[-1])
@@ -182,11 +145,26 @@ class ProximalNewton(RowSolver):
         return refine(problem, candidate) if state.rows.n_values <= REFINE.small else candidate
 
 
+def _whole(problem: Problem, rows: Rows) -> Part:
+    """All samples."""
+    return Part(rows, problem.y, problem.cost, problem.target, problem.total)
+
+
+def _enter_the_whole(state: _State) -> None:
+    """Take the weights, and what can be known of θ, to the whole problem."""
+    problem, smooth = state.problem, state.smooth
+    theta = np.clip(smooth.theta, 0.0, smooth.top)
+    centre = np.full(problem.n, 0.5 * level_of(theta))
+    whole = _whole(problem, state.rows)
+    state.smooth = Smoothed(problem.loss, problem.bias, whole, smooth.w, near_sigma(theta), centre)
+    state.is_part, state.inner = False, 0
+
+
 def advance(smooth: SmoothedSums, inner: int, is_over: Callable[[], bool]) -> int:
     """A Newton step, in the next proximal round where this one has had enough; returns the steps of the round so far."""
     tuning, is_hinge = equations.TUNING, smooth.top == 1.0
     if is_hinge and inner and (smooth.apart <= tuning.inexact * smooth.residual or inner >= tuning.longest):
-        smooth.next_round(tuning.growth)
+        smooth.next_round(math.sqrt(tuning.growth) if 2 * inner > tuning.longest else tuning.growth)
         inner = 0
     if not smooth.newton_step(is_over):  # not downhill by the linear model that was kept, or nothing left to gain
         smooth.respond()
@@ -203,37 +181,9 @@ def _keep_the_best(state: _State) -> None:
     state.gaps.append(state.best_gap)
 
 
-def _plan(problem: Problem, rows: Rows) -> list[_Stage]:
-    """Small parts before large ones, and on the smallest the cost in steps."""
-    on = problem.present
-    typical = float(problem.cost[on].mean()) * (float(problem.squares[on].mean()) + problem.bias.scale**2)
-    shares = cost_shares(typical) if problem.total == 0.0 else [1.0]  # with less cost β may not sum up to the total
-    sizes: list[int | None] = []
-    size = first_size(rows.shape[1])
-    while 4 * size <= len(on):
-        sizes.append(size)
-        size *= equations.TUNING.part
-    sizes.append(None)
-    return [_Stage(sizes[0], share) for share in shares] + [_Stage(size, 1.0) for size in sizes[1:]]
-
-
-def first_size(d: int) -> int:
-    """Samples in the part to begin with, of those with d features."""
-    return max(equations.TUNING.first_samples, equations.TUNING.part * d)
-
-
-def cost_shares(typical: float) -> list[float]:
-    """The shares of the cost to count one after the other, the last of them 1, given c‖x‖² of a typical sample.
-
-    Examples
-    --------
-    >>> cost_shares(10.0), cost_shares(1e4)
-    ([1.0], [0.01, 1.0])
-    """
-    shares = [1.0]
-    while shares[0] * typical > equations.TUNING.cost_step:
-        shares.insert(0, shares[0] / equations.TUNING.cost_step)
-    return shares
+def first_size(n: int, d: int) -> int:
+    """Samples in the part to begin with, of n with d features."""
+    return max(n // equations.TUNING.part, equations.TUNING.part * d)
 
 
 def near_sigma(theta: Floats) -> float:

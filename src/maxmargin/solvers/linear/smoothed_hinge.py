@@ -115,20 +115,23 @@ class Smoothed(SmoothedSums):
         from maxmargin._loops.linear.proximal_newton import respond
 
         n = len(self.y)
-        change, turned = np.empty(n), np.empty(n, np.int8)
+        moved, turned, change = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
 
-        def piece(begin: int, end: int) -> tuple[int, float, float]:
+        def piece(begin: int, end: int) -> tuple[int, int, int, int, float, float]:
             return respond(  # type: ignore[no-any-return]
                 self.centre, self.sigma, self.z, self.target, self.cost, self.top, keep, begin, end,
-                self.base, self.theta, self.bent, change, turned,
+                self.base, self.theta, self.bent, moved, change, turned,
             )  # fmt: skip
 
-        sums = np.sum(in_pieces(piece, n, self.rows.n_threads, self.rows.least_rows()), axis=0)
-        self.n_bent, self.residual, self.loss = int(sums[0]), float(sums[1]), float(sums[2])
+        pieces = in_pieces(piece, n, self.rows.n_threads, self.rows.least_rows())
+        self.n_bent, self.residual, self.loss = map(sum, list(zip(*pieces, strict=True))[3:])
         self.most_bent = max(self.most_bent, self.n_bent)
-        moved, turning = np.flatnonzero(change), np.flatnonzero(turned)
-        self.rows.add(moved, change[moved] * self.y[moved], self.constant, self.made)
-        self.equations.turn(turning, turned[turning] * self.cost[turning])
+        change = np.concatenate([change[begin : begin + count] for begin, count, *_ in pieces])
+        moved = np.concatenate([moved[begin : begin + count] for begin, count, *_ in pieces])
+        turned = np.concatenate([turned[begin : begin + count] for begin, _, count, *_ in pieces])
+        self.rows.add(moved, change * self.y[moved], self.constant, self.made)
+        samples = np.where(turned < 0, ~turned, turned)
+        self.equations.turn(samples, np.where(turned < 0, -1.0, 1.0) * self.cost[samples])
 
     def bend_all(self) -> None:
         """Count all samples as bent: from w = 0 the next step is then that of least squares."""
