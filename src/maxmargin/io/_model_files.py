@@ -7,12 +7,12 @@ used, and every field is checked by itself and against the others.
 
 import json
 import os
+from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin import __version__
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.io._atomic import replacing
 from maxmargin.io._formats.machine import machine_of
@@ -26,6 +26,7 @@ from maxmargin.io._text import LARGEST_INDEX
 
 FORMAT, VERSION = "maxmargin model", 1
 HEADER = "header.json"
+WRITTEN_BY = f"maxmargin {version('maxmargin')}"
 MAX_HEADER = 64 << 20
 TEXTS, TABLES = ("format", "written_by", "estimator"), ("parameters", "fitted", "arrays")
 PARTS = {**dict.fromkeys(TEXTS, str), "version": int, **dict.fromkeys(TABLES, dict)}
@@ -86,7 +87,7 @@ def _members(estimator: Any) -> list[tuple[str, list[Any]]]:
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "written_by": f"maxmargin {__version__}",
+        "written_by": WRITTEN_BY,
         "estimator": type(estimator).__name__,
         "parameters": {name: encode(name, value) for name, value in estimator.get_params(deep=False).items()},
         "fitted": fields.values,
