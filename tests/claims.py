@@ -123,7 +123,7 @@ CLAIMS = (
     Claim(
         "html_report/templates/certificate.html.j2",
         "There is no proof: a model file keeps no witness",
-        "tests/io/test_model_files.py::test_a_loaded_model_has_every_attribute_of_the_saved_one",
+        "tests/io/test_model_file.py::test_a_loaded_model_has_every_attribute_of_the_saved_one",
     ),
     Claim(
         "analysis/bound.py",
@@ -258,7 +258,7 @@ CLAIMS = (
     Claim(
         "core/certificate/certify.py",
         "Not certified: an earlier version",
-        "tests/io/test_model_files.py::test_files_of_version_1_know_no_training_data_and_their_certificates_have_the_goal_of_the_fit",
+        "tests/io/test_model_file.py::test_files_of_version_1_know_no_training_data_and_their_certificates_have_the_goal_of_the_fit",
     ),
     Claim(
         "core/certificate/certify.py",
