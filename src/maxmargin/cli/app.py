@@ -3,6 +3,7 @@
 import os
 import platform
 import sys
+import warnings
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,8 +15,8 @@ from maxmargin import __version__
 from maxmargin.cli.fit import fit
 from maxmargin.cli.options import check_places, flat, option
 from maxmargin.cli.questions import bounds, certify, convert, loo, predict, report
-from maxmargin.cli.screen import Screen, ending, fail, refused
-from maxmargin.errors import InvalidInputError
+from maxmargin.cli.screen import BAD_INPUT, DONE, INTERRUPTED, Screen, fail, refused, tell
+from maxmargin.errors import InvalidInputError, MaxMarginError
 
 PAGE = "Where to write the page. Default: maxmargin_demo.html in this folder."
 
@@ -120,26 +121,57 @@ def maxmargin(version: Annotated[bool, VERSION] = False) -> None:
 
 
 for command in (demo, fit, predict, certify, loo, bounds, report, convert, info):
-    app.command()(ending(flat(command)))
+    app.command()(flat(command))
+
+
+NAMES_WERE_COMPARED = "X (does not have valid feature names|has feature names)"
+"""scikit-learn's remark about columns without names: the reader has found them by name already, or the file has none."""
 
 
 def main() -> None:
-    """Run the command line; whatever is wrong is one line on stderr, without a traceback."""
+    """Run the command line: an error of ours is one line on stderr and an exit code, a warning is a line.
+
+    Other errors keep their traceback. A ValueError counts as an error of the data: scikit-learn raises it for data that cannot be
+    used.
+    """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the shell
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  (until the program ends)
         elif hasattr(getattr(sys, name), "reconfigure"):
             getattr(sys, name).reconfigure(errors="backslashreplace")  # a terminal that has no Greek shows something
+    arguments = sys.argv[1:] or ["--help"]
+    command = arguments[0] if "--json" in arguments else None
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=NAMES_WERE_COMPARED)
+        warnings.showwarning = lambda message, *_, **__: tell(str(message))
+        try:
+            code = _run(arguments)
+            sys.stdout.flush()
+        except (MaxMarginError, ValueError) as error:
+            whole = str(error)
+            code = fail(whole if isinstance(error, MaxMarginError) else whole.partition("\n")[0], BAD_INPUT, command)
+        except MemoryError as error:
+            code = fail(f"Out of memory: {error}." if str(error) else "Out of memory.", BAD_INPUT, command)
+        except KeyboardInterrupt as error:
+            code = fail(str(error) or "Interrupted; nothing was written.", INTERRUPTED, command)
+        except OSError as error:
+            code = refused(error, command)
+        except Exception as error:
+            # typer's errors of usage, which bring their exit code: whichever version of click it has inside
+            if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
+                raise
+            where = getattr(getattr(error, "ctx", None), "command_path", "maxmargin")
+            command = command and where.rpartition(" ")[2]
+            code = fail(f"{error.format_message().rstrip('.')}. See {where} --help.", error.exit_code, command)
+    sys.exit(code)
+
+
+def _run(arguments: list[str]) -> int:
+    """The exit code of a command. Typer's own way to run it would print a line for Ctrl-C and hide closed pipes."""
+    program = typer.main.get_command(app)
     try:
-        code = app(args=sys.argv[1:] or ["--help"], prog_name="maxmargin", standalone_mode=False)
-        sys.stdout.flush()
-    except OSError as error:  # of --help and --version, which are no commands
-        code = refused(error)
-    except Exception as error:
-        # typer's errors of usage, which bring their exit code: whichever version of click it has inside
-        if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
-            raise
-        where = getattr(getattr(error, "ctx", None), "command_path", "maxmargin")
-        command = where.rpartition(" ")[2] if "--json" in sys.argv else None
-        code = fail(f"{error.format_message().rstrip('.')}. See {where} --help.", error.exit_code, command)
-    sys.exit(code if isinstance(code, int) else 0)
+        with program.make_context("maxmargin", arguments) as context:
+            program.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    return DONE

@@ -8,23 +8,15 @@ import json
 import math
 import os
 import sys
-import warnings
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, is_dataclass
 from enum import Enum
-from functools import partial, wraps
+from functools import partial
 from typing import Annotated, Any
 
-import typer
-
 from maxmargin.cli.options import OUTPUT, option
-from maxmargin.errors import MaxMarginError
 
 DONE, BAD_INPUT, WRONG_USAGE, NOT_REACHED, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
-
-NAMES_WERE_COMPARED = "X (does not have valid feature names|has feature names)"
-"""scikit-learn's remark about columns without names: the reader has found them by name already, or the file has none."""
 
 
 def tell(sentence: str) -> None:
@@ -41,38 +33,6 @@ def fail(sentence: str, code: int, command: str | None) -> int:
             sys.stdout.write(json.dumps(told, indent=1) + "\n")
             sys.stdout.flush()
     return code
-
-
-def ending(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn an error of ours into one line and an exit code, and warnings into lines. Other errors keep their traceback.
-
-    A ValueError counts as an error of the data: scikit-learn raises it for data that cannot be used.
-    """
-
-    @wraps(command)
-    def call(*args: Any, **kwargs: Any) -> None:
-        name = command.__name__ if kwargs.get("json") else None
-        if kwargs.get("quiet"):
-            os.environ.setdefault("MAXMARGIN_QUIET", "1")  # no message about compiling either
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=NAMES_WERE_COMPARED)
-            warnings.showwarning = lambda message, *_, **__: tell(str(message))
-            try:
-                command(*args, **kwargs)
-                sys.stdout.flush()
-                return
-            except (MaxMarginError, ValueError) as error:
-                whole = str(error)
-                code = fail(whole if isinstance(error, MaxMarginError) else whole.partition("\n")[0], BAD_INPUT, name)
-            except MemoryError as error:
-                code = fail(f"Out of memory: {error}." if str(error) else "Out of memory.", BAD_INPUT, name)
-            except KeyboardInterrupt as error:
-                code = fail(str(error) or "Interrupted; nothing was written.", INTERRUPTED, name)
-            except OSError as error:
-                code = refused(error, name)
-        raise typer.Exit(code)
-
-    return call
 
 
 def refused(error: OSError, command: str | None = None) -> int:
@@ -92,6 +52,10 @@ class Screen:
 
     json: Annotated[bool, option("--json", None, "One JSON object on stdout instead of text.", OUTPUT)] = False
     quiet: Annotated[bool, option("--quiet -q", None, "No text and no bars, only errors.", OUTPUT)] = False
+
+    def __post_init__(self) -> None:
+        if self.quiet:
+            os.environ.setdefault("MAXMARGIN_QUIET", "1")  # no message about compiling either
 
     @property
     def is_live(self) -> bool:

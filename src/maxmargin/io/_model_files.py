@@ -26,6 +26,7 @@ from maxmargin.io._text import LARGEST_INDEX
 
 FORMAT, VERSION = "maxmargin model", 1
 HEADER = "header.json"
+WRITTEN_BY = f"maxmargin {version('maxmargin')}"
 MAX_HEADER = 64 << 20
 TEXTS, TABLES = ("format", "written_by", "estimator"), ("parameters", "fitted", "arrays")
 PARTS = {**dict.fromkeys(TEXTS, str), "version": int, **dict.fromkeys(TABLES, dict)}
@@ -86,7 +87,7 @@ def _members(estimator: Any) -> list[tuple[str, list[Any]]]:
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "written_by": f"maxmargin {version('maxmargin')}",
+        "written_by": WRITTEN_BY,
         "estimator": type(estimator).__name__,
         "parameters": {name: encode(name, value) for name, value in estimator.get_params(deep=False).items()},
         "fitted": fields.values,
