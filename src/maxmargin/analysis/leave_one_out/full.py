@@ -23,7 +23,7 @@ from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.core.dual import make_feasible
 from maxmargin.core.reduce import to_candidate
 from maxmargin.kernels.tiles import FLOAT64, is_sparse
-from maxmargin.rounding import SMALLEST, UNIT, exact_sum, gamma, length_above, raised, sum_above
+from maxmargin.rounding import UNIT, exact_sum, gamma, length_above, raised, sum_above
 from maxmargin.solvers import Budget, solve
 from maxmargin.solvers.base import Observer
 from maxmargin.typing import Flags, Floats, Indices, Matrix
@@ -187,9 +187,8 @@ class Full:
         """The ends of F*(x) for rows of X that are no samples of the problem."""
         problem = self.problem
         if problem.is_linear:
-            f, terms = products.scores(X, self.w, rows), np.broadcast_to(products.entries(X), X.shape[:1])[rows]
-            lengths = products.lengths_above(X[rows])
-            error = gamma(terms + 4) * lengths * length_above(self.w) + (2.0 * terms + 2.0) * SMALLEST
+            f, lengths = products.scores(X, self.w, rows), products.lengths_above(X[rows])
+            error = products.score_errors(X[rows], self.w, lengths)
         else:
             used = np.flatnonzero(self.w)
             bounded = problem.expansion(used, self.w[used]).bounded(X[rows], FLOAT64, n_threads)
