@@ -46,11 +46,7 @@ class MarginHistogram:
         >>> margin_histogram([-0.5, 0.5, 0.9, 1.0, 1.6, 2.0]).counts_of([0.5, 1.6]).sum()
         np.int64(2)
         """
-        z = np.asarray(margins, dtype=np.float64).ravel()
-        width, count = self.edges[1] - self.edges[0], len(self.edges) - 1
-        inner = np.clip(z, self.edges[0], np.nextafter(self.edges[-1], -np.inf))
-        at = np.clip(np.floor((inner - self.edges[0]) / width + 1e-9).astype(np.intp), 0, count - 1)
-        return np.bincount(at, minlength=count)
+        return np.histogram(np.clip(margins, self.edges[0], self.edges[-1]), self.edges)[0]
 
 
 def margin_histogram(margins: ArrayLike, rounding: float = 1e-6) -> MarginHistogram:
@@ -62,11 +58,10 @@ def margin_histogram(margins: ArrayLike, rounding: float = 1e-6) -> MarginHistog
     low, high = np.quantile(z, [TAIL, 1.0 - TAIL], method="inverted_cdf")
     low, high = min(float(low), 0.0), max(float(high), 1.5)
     width = _width(high - low)
-    first = 1.0 - width * np.ceil((1.0 - low) / width)
-    count = max(int(np.ceil((high - first) / width + 1e-9)), 1)
-    edges = np.asarray(first + width * np.arange(count + 1))
+    first, last = -np.ceil((1.0 - low) / width), np.floor((high - 1.0) / width) + 1.0
+    edges = np.asarray(1.0 + width * np.arange(first, last + 1.0))
     zones = [z <= 0, (z > 0) & (z < 1), z >= 1]
-    none = np.zeros(count, dtype=np.intp)
+    none = np.zeros(len(edges) - 1, dtype=np.intp)
     bins = MarginHistogram(edges, none, none, none, int(((z < edges[0]) | (z > edges[-1])).sum()))
     wrong, inside, outside = (bins.counts_of(z[zone]) for zone in zones)
     return replace(bins, wrong=wrong, inside=inside, outside=outside)

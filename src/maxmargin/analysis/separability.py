@@ -120,28 +120,29 @@ def _kernel_verdict(problem: Problem, weights: Floats) -> Verdict:
 def _zoom(problem: Problem, samples: Indices) -> Candidate | NotSeparable | None:
     """A hyperplane that separates these samples exactly, or weights that show that none does; None if neither was found."""
     X, y = problem.X[problem.row(samples)].astype(np.float64), problem.y[samples]
-    is_free = problem.bias.is_free
-    # Sparse rows stay sparse: they are not centred, and columns that none of them uses are left out.
-    centre = X.mean(axis=0) if is_free and not sp.issparse(X) else np.zeros(X.shape[1])
-    size = abs(X).max(axis=0).toarray().ravel() if sp.issparse(X) else np.abs(X - centre).max(axis=0, initial=0.0)
+    is_free, is_sparse = problem.bias.is_free, sp.issparse(X)
+    # Sparse rows are not centred. Columns with one value in all samples are left out.
+    centre = X.mean(axis=0) if is_free and not is_sparse else np.zeros(X.shape[1])
+    size = abs(X).max(axis=0).toarray().ravel() if is_sparse else np.abs(X - centre).max(axis=0, initial=0.0)
     used = np.flatnonzero(size)
-    spread = size[used]
-    A = _scaled(X, used, centre, spread, y)
-    if is_free:
-        A = sp.hstack([A, sp.csr_array(y[:, None])], format="csr") if sp.issparse(A) else np.hstack([A, y[:, None]])
-    w, b = np.zeros(X.shape[1]), 0.0
+    X, centre, spread = sp.csr_array(X)[:, used] if is_sparse else X[:, used], centre[used], size[used]
+    A = sp.diags_array(y) @ sp.csr_array(X if is_sparse else X - centre) @ sp.diags_array(1.0 / spread)
+    A = sp.hstack([A, y[:, None]], format="csr") if is_free else A
+    w, b = np.zeros(len(used)), 0.0
     residual, zoom = np.zeros(len(y)), 1.0
     for _ in range(4):
         program = _widest(A, zoom * residual)
         if program is None:
             return None
         step, weights = program
-        w[used] += step[: len(used)] / (zoom * spread)
+        w += step[: len(used)] / (zoom * spread)
         b += step[-1] / zoom if is_free else 0.0
         shift = b - float(w @ centre) if is_free else 0.0
-        exact = [int(y[j]) * exact_score(w, shift, dense_rows(X, np.array([j]))[0]) for j in range(len(y))]
+        exact = [int(y[j]) * exact_score(w, shift, dense_rows(X, slice(j, j + 1))[0]) for j in range(len(y))]
         if min(exact) > 0:
-            return Candidate(w, shift, np.zeros(problem.n))
+            whole = problem.zero()
+            whole[used] = w
+            return Candidate(whole, shift, np.zeros(problem.n))
         overlap = _exact_overlap(problem, samples, X, weights)
         if overlap is not None:
             return overlap
@@ -150,19 +151,12 @@ def _zoom(problem: Problem, samples: Indices) -> Candidate | NotSeparable | None
     return None
 
 
-def _scaled(X: Matrix, used: Indices, centre: Floats, spread: Floats, y: Floats) -> Matrix:
-    """y_j (x_j − centre) / spread on the columns in use."""
-    if sp.issparse(X):
-        return sp.diags_array(y) @ sp.csr_array(X)[:, used] @ sp.diags_array(1.0 / spread)
-    return y[:, None] * (X[:, used] - centre[used]) / spread
-
-
 def _widest(A: Matrix, offset: Floats) -> tuple[Floats, Floats] | None:
     """The δ of  max t : offset + Aδ ≥ t, |δ| ≤ 1, t ≤ 1  and the dual weights p of its rows; None if HiGHS gave up."""
     n, d = A.shape
     result = linprog(
         np.append(np.zeros(d), -1.0),
-        A_ub=sp.hstack([-A, np.ones((n, 1))]) if sp.issparse(A) else np.hstack([-A, np.ones((n, 1))]),
+        A_ub=sp.hstack([-A, np.ones((n, 1))]),
         b_ub=np.minimum(offset, 1e6),
         bounds=[(-1.0, 1.0)] * d + [(None, 1.0)],
         method="highs-ds",
@@ -188,7 +182,7 @@ def _exact_overlap(problem: Problem, samples: Indices, X: Matrix, weights: Float
             bound = margin_bound(problem, guess)
             return NotSeparable(guess, bound, problem) if bound <= 1e-9 * _size(problem) else None
         sums = np.array([labels > 0, labels < 0] if problem.bias.is_free else [labels != 0], dtype=np.float64)
-        columns = _columns_in_use(X[support])
+        columns = dense_rows(X[support])
         A = np.vstack([(columns * labels[:, None]).T, sums])
         exact = solve_exactly(A, [0] * columns.shape[1] + [1] * len(sums), guess[samples[support]])
         if exact is not None and min(exact) >= 0:
@@ -197,11 +191,3 @@ def _exact_overlap(problem: Problem, samples: Indices, X: Matrix, weights: Float
             rounded[list(named)] = [float(value) for value in named.values()]
             return NotSeparable(rounded, 0.0, problem, named)
     return None
-
-
-def _columns_in_use(X: Matrix) -> Floats:
-    """A few rows as a dense array, without the columns in which all of them are zero."""
-    if sp.issparse(X):
-        X = sp.csr_array(X)
-        X = X[:, np.unique(X.indices)]
-    return dense_rows(X)

@@ -9,23 +9,6 @@ from maxmargin.estimators.stochastic.pegasos import PegasosSVC
 from maxmargin.estimators.stochastic.perceptron import Perceptron
 from maxmargin.estimators.svc import SVC, HardMarginSVC
 
-__all__ = [
-    "SVC",
-    "HardMarginSVC",
-    "LinearSVC",
-    "PegasosSVC",
-    "Perceptron",
-    "ConvergenceWarning",
-    "certify",
-    "separability",
-]
-__all__ += [
-    "LeaveOneOut",
-    "LeaveOneOutSearch",
-    "SettledBy",
-    "leave_one_out",
-    "xi_alpha",
-    "L1Path",
-    "l1_min_c",
-    "l1_path",
-]
+__all__ = ["SVC", "ConvergenceWarning", "HardMarginSVC", "LinearSVC", "PegasosSVC", "Perceptron"]
+__all__ += ["L1Path", "LeaveOneOut", "LeaveOneOutSearch", "SettledBy"]
+__all__ += ["certify", "l1_min_c", "l1_path", "leave_one_out", "separability", "xi_alpha"]

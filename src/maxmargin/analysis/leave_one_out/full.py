@@ -19,10 +19,10 @@ from maxmargin.core.candidate import make_feasible, to_candidate
 from maxmargin.core.certificate.optimum_ball import Slope, bias_at_least, bias_at_most, slope_of
 from maxmargin.core.certificate.pairs import constant_of, lengths_of
 from maxmargin.core.certificate.parts import Scale
-from maxmargin.core.certificate.scores import Scores
+from maxmargin.core.certificate.scores import FINEST, Scores
 from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.kernels.tiles import FLOAT64, is_sparse
-from maxmargin.rounding import SMALLEST, UNIT, exact_sum, gamma, length_above, raised, sum_above
+from maxmargin.rounding import UNIT, exact_sum, gamma, length_above, raised, sum_above
 from maxmargin.solvers import Budget, solve
 from maxmargin.solvers.base import Observer
 from maxmargin.typing import Flags, Floats, Indices, Matrix
@@ -34,19 +34,11 @@ class LeaveOneOutTuning:
 
     sure_within: float = 0.01
     """Error of a typical decision value, √(gap · mean k), to which the fit is tightened."""
-    finest: float = 1e-11
-    """Smallest relative gap that a fit is tightened to: about what float64 certifies."""
-    levels: int = 12
-    """Number of radii for which brackets of the bias are found; each is rounded up to the next."""
     near: float = 0.05
     """Distance from the margin up to which a sample is in the equations from the start, as support vectors are."""
     ridge: float = 1e-6
     """Addition to the diagonal of the equations, as a share of its mean, for equal rows and data with few features. It weighs
     moves away from the full solution, not β itself, so that it costs about ridge · ‖Δβ‖² of the gap."""
-    slack: float = 1e-9
-    """Distance from a bound or from the margin that counts as none."""
-    most_changes: int = 300
-    """Number of samples that may change sides when one is left out; their equations are solved anew each time."""
     value_width: float = 1e-6
     """Width to which decision values are made known where they are asked for."""
     compared_widths: tuple[float, ...] = (0.3, 0.03, 1e-3, 1e-5, 1e-8)
@@ -194,9 +186,8 @@ class Full:
         """The ends of F*(x) for rows of X that are no samples of the problem."""
         problem = self.problem
         if problem.is_linear:
-            f, terms = products.scores(X, self.w, rows), np.broadcast_to(products.entries(X), X.shape[:1])[rows]
-            lengths = products.lengths_above(X[rows])
-            error = gamma(terms + 4) * lengths * length_above(self.w) + (2.0 * terms + 2.0) * SMALLEST
+            f, lengths = products.scores(X, self.w, rows), products.lengths_above(X[rows])
+            error = products.score_errors(X[rows], self.w, lengths)
         else:
             used = np.flatnonzero(self.w)
             bounded = problem.expansion(used, self.w[used]).bounded(X[rows], FLOAT64, n_threads)
@@ -264,7 +255,7 @@ def tightened(
     assert certificate is not None
     typical = float((problem.diag() + problem.bias.scale**2)[problem.present].mean())
     wanted = TUNING.sure_within**2 / max(typical * abs(certificate.primal), np.finfo(np.float64).tiny)
-    goal = max(min(wanted, tol), TUNING.finest)
+    goal = max(min(wanted, tol), FINEST)
     if not np.isfinite(certificate.gap) or certificate.relative_gap <= goal:
         return solution
     return solve(problem, solver, tol=goal, warm=solution, observe=observe, budget=budget)

@@ -52,9 +52,8 @@ class BySolver:
         beta = make_feasible(problem, full.beta)
         warm = None if problem.is_hard else Candidate(problem.combine(beta), full.b, beta)
         solution = solve(problem, Auto(), tol=tol, warm=warm, budget=Budget(stop=stop))
-        if solution.status is Status.INTERRUPTED or solution.certificate is None:
-            return -np.inf, np.inf
-        if not np.isfinite(solution.certificate.gap):
+        certificate = solution.certificate
+        if solution.status is Status.INTERRUPTED or certificate is None or not np.isfinite(certificate.gap):
             return -np.inf, np.inf
         found = Full.of(problem, solution)
         return float(found.lower[i]), float(found.upper[i])
@@ -159,18 +158,13 @@ class LeftOut:
 
         A sample is finished when it meets the goal, when only rounding is left of its gap, or when the solver has tried.
         """
-        state = {"next": 0}
+        starts = iter(range(0, len(samples), way.batch))
         stop, is_last = threading.Event(), way is self._solver
-
-        def take() -> Indices:
-            with self._lock:
-                start = state["next"]
-                state["next"] = min(start + way.batch, len(samples))
-                return samples[start : state["next"]]
 
         def work() -> None:
             try:
-                while not stop.is_set() and len(batch := take()):
+                while not stop.is_set() and (start := next(starts, None)) is not None:
+                    batch = samples[start : start + way.batch]
                     found = way.run(batch, self._brackets[batch], goal, stop.is_set)
                     with self._lock:
                         self.lower[batch] = np.fmax(self.lower[batch], found[:, LOWER])

@@ -16,6 +16,9 @@ from maxmargin.analysis.leave_one_out.full import TUNING, Full
 from maxmargin.threads import together
 from maxmargin.typing import Flags, Floats, Indices
 
+NOTHING = float(np.sqrt(np.finfo(np.float64).eps))
+"""Distance from a bound or from the margin that counts as none."""
+
 
 class Products(Protocol):
     """Inner products of samples, with the constant of a penalised bias."""
@@ -170,10 +173,11 @@ class Tableau:
         from maxmargin._loops.leave_one_out.pivoting import leave_out_each
 
         found, is_settled = np.empty((len(jobs), len(self._Q))), np.empty(len(jobs), dtype=bool)
+        # One after the other, k changes cost k⁴/12 multiplications: no more than to make the tableau, m³/3.
+        most = int((4.0 * len(self._Q) ** 3) ** 0.25) + 1
         leave_out_each(
-            self._Q, self._n_inside, beta, g, self._lo, self._hi, sides, jobs, TUNING.slack, TUNING.most_changes, found,
-            is_settled,
-        )  # fmt: skip
+            self._Q, self._n_inside, beta, g, self._lo, self._hi, sides, jobs, NOTHING, most, found, is_settled
+        )
         return Pivoted(found[:, self._place], is_settled)
 
     def _jobs(self, samples: Indices) -> Indices:

@@ -31,14 +31,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.analysis.leave_one_out.full import TUNING, Full, kernel_sums
+from maxmargin.analysis.leave_one_out.full import Full, kernel_sums
 from maxmargin.core import Hinge, products
 from maxmargin.core.bias import weighted_quantiles
 from maxmargin.rounding import UNIT, gamma, length_above, raised, sum_above
 from maxmargin.typing import Flags, Floats, Indices
 
-UP = 1.0 + 32.0 * UNIT
-"""More than a dozen roundings of non-negative numbers can take away."""
+
+def up(values: Any) -> Any:
+    """Non-negative numbers, raised by more than a dozen roundings can take away."""
+    return values * (1.0 + 32.0 * UNIT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,21 +115,21 @@ class Moved(NamedTuple):
 def _by_the_ball(full: Full, lower: Floats, upper: Floats, brackets: Floats) -> None:
     problem, beta, lengths = full.problem, full.beta, full.lengths
     moved = _spread_over_the_margin(full) if problem.bias.is_free else _taken_away(full)
-    left_over = full.total * float(lengths.max()) * UP  # of |Σβ|, in w
+    left_over = up(full.total * float(lengths.max()))  # of |Σβ|, in w
     total = sum_above(full.residuals)
     rest = np.maximum(total - full.residuals + moved.extra, 0.0) + 8.0 * UNIT * (total + np.abs(moved.extra))
     # β_i = 0 moves nothing, and then Σβ is made 0 at the price that the certificate has counted
     rest = np.where(beta == 0.0, raised(full.gap), rest)
-    apart = (full.apart + full.alpha * moved.distance + left_over) * UP
-    radius = np.sqrt((rest + 0.25 * apart**2) * UP) * UP
+    apart = up(full.apart + full.alpha * moved.distance + left_over)
+    radius = up(np.sqrt(up(rest + 0.25 * apart**2)))
     known = np.flatnonzero(np.isfinite(radius) & (problem.cost > 0))
     centre = full.f - 0.5 * beta * moved.shift
     off = full.error + 0.5 * (full.apart + left_over) * lengths + 0.5 * full.alpha * moved.shift_error
     off += 4.0 * UNIT * (np.abs(full.f) + np.abs(beta * moved.shift))
     if problem.bias.is_free and len(known):
-        brackets[known] = _brackets(full, ((radius + 0.5 * apart) * UP)[known], known)
+        brackets[known] = _brackets(full, up(radius + 0.5 * apart)[known], known)
     centre, off, ends = centre[known], off[known], brackets[known]
-    reach = (radius[known] * lengths[known] + off) * UP
+    reach = up(radius[known] * lengths[known] + off)
     slip = 8.0 * UNIT * (np.abs(centre) + reach + np.abs(ends).max(axis=1))
     lower[known], upper[known] = centre - reach + ends[:, 0] - slip, centre + reach + ends[:, 1] + slip
 
@@ -136,7 +138,7 @@ def _square_error(full: Full) -> Floats:
     """A bound of |k_jj as computed − k_jj|: the lengths are its root from above."""
     if full.problem.kernel.constant_length is not None and not full.problem.bias.scale:
         return np.zeros(full.problem.n)
-    return np.asarray((np.maximum(full.lengths**2 - full.squares, 0.0) + 8.0 * UNIT * full.lengths**2) * UP)
+    return np.asarray(up(np.maximum(full.lengths**2 - full.squares, 0.0) + 8.0 * UNIT * full.lengths**2))
 
 
 def _taken_away(full: Full) -> Moved:
@@ -160,12 +162,13 @@ def _spread_over_the_margin(full: Full) -> Moved:
         whole = sum_above(room)
         mean, mine, own, size = _mean_of(full, room), room[given], full.squares[given], alpha[given] + full.total
         left, slip = whole - mine, 2.0 * gamma(n + 8) * whole
-        enough = (alpha[given] > full.total) & (left - slip >= size * UP) & (left >= 2.0 * slip)
+        enough = (alpha[given] > full.total) & (left - slip >= up(size)) & (left >= 2.0 * slip)
         left = np.where(enough, left, 1.0)
-        ratio, inner, inner_error = whole / left, mean.scores[given] / left, mean.errors[given] / left * UP
+        ratio, inner, inner_error = whole / left, mean.scores[given] / left, up(mean.errors[given] / left)
         # W and L err by s = slip / left ≤ ½ at most, relatively: 16s ≥ ((1 + s)/(1 − s))² − 1; and the rounding of what follows
         loose = 16.0 * slip / left + 64.0 * UNIT
-        error = (ratio * square_error[given] + inner_error + loose * (ratio * own + np.abs(inner))) * (1.0 + loose) * UP
+        error = ratio * square_error[given] + inner_error + loose * (ratio * own + np.abs(inner))
+        error = up(error * (1.0 + loose))
         square, square_slip = mean.norm2 / left**2, mean.norm2_error / left**2
         distance2 = np.maximum(ratio**2 * own - 2.0 * ratio * inner + square, 0.0)
         distance2 += 2.0 * ratio * error + square_slip + 2.0 * loose * (np.abs(square) + square_slip)
@@ -175,8 +178,8 @@ def _spread_over_the_margin(full: Full) -> Moved:
         gain = -beta[given] * (pull - mine_pull) / left
         most = (np.abs(pull) + np.abs(mine_pull)) / left
         out.shift[given], out.shift_error[given] = ratio * own - inner, error
-        out.distance[given] = np.where(enough, np.sqrt(distance2 * UP) * UP, np.inf)
-        out.extra[given] = gain + (full.total * most + size * (slack / left * (1.0 + loose) + loose * most)) * UP
+        out.distance[given] = np.where(enough, up(np.sqrt(up(distance2))), np.inf)
+        out.extra[given] = gain + up(full.total * most + size * (slack / left * (1.0 + loose) + loose * most))
     return out
 
 
@@ -197,7 +200,7 @@ def _mean_of(full: Full, room: Floats) -> Mean:
         return Mean(scores, errors, float(room @ scores), error)
     v = problem.combine(room)
     off, size = float(gamma(len(used) + 2)) * sum_above(room * problem.lengths), length_above(v)
-    errors = products.product_errors(problem.entries, problem.lengths, size) + off * problem.lengths * UP
+    errors = products.product_errors(problem.entries, problem.lengths, size) + up(off * problem.lengths)
     error = raised(2.0 * size * off + off**2 + 2.0 * gamma(len(v) + 4) * size**2, 8)
     return Mean(problem.decision(v), errors, float(v @ v), error)
 
@@ -205,7 +208,8 @@ def _mean_of(full: Full, room: Floats) -> Mean:
 def _brackets(full: Full, radii: Floats, known: Indices) -> Floats:
     """Where the biases of each smaller problem lie if its scores are within radius · length of f: weighted quantiles.
 
-    Taking sample i away moves the weight at which the quantile stands by c_i at most. The radii are rounded up to a few.
+    Taking sample i away moves the weight at which the quantile stands by c_i at most. The radii are rounded up to
+    about log₂ n different ones.
     """
     problem, slope = full.problem, full.slope
     on = problem.present
@@ -214,8 +218,8 @@ def _brackets(full: Full, radii: Floats, known: Indices) -> Floats:
     total = float(weights[problem.y[on] > 0].sum())
     out = np.empty((len(known), 2))
     order = np.argsort(radii)
-    for part in np.array_split(order, min(TUNING.levels, len(order))):
-        widest = (float(radii[part].max()) * full.lengths[on] + error) * UP
+    for part in np.array_split(order, len(order).bit_length()):
+        widest = up(float(radii[part].max()) * full.lengths[on] + error)
         most = float(slope.weights[known[part]].max()) + slope.most
         slip = 4.0 * UNIT * (np.abs(kinks) + widest)
         out[part, 0] = weighted_quantiles(kinks - widest - slip, weights, total - most)[0]

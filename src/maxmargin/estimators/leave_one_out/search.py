@@ -109,10 +109,7 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
     def _store(self, candidates: list[Any], results: list[LeaveOneOut], machine: Machine) -> None:
         scores = np.array([1.0 - result.error for result in results])
-        estimates = [
-            [one.error for one in result.xi_alpha] if isinstance(result.xi_alpha, tuple) else [result.xi_alpha.error]
-            for result in results
-        ]
+        estimates = [r.xi_alpha if isinstance(r.xi_alpha, tuple) else (r.xi_alpha,) for r in results]
         self.results_ = tuple(results)
         self.cv_results_ = {
             "params": [{"C": C} for C in candidates],
@@ -122,7 +119,7 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             "mean_fit_time": np.array([result.fit_seconds for result in results]),
             "n_retrained": np.array([result.n_retrained for result in results]),
             "n_undecidable": np.array([int((~result.is_certain).sum()) for result in results]),
-            "xi_alpha_error": np.array([max(errors) for errors in estimates]),
+            "xi_alpha_error": np.array([max(one.error for one in several) for several in estimates]),
             "seconds": np.array([result.seconds for result in results]),
         }
         self.best_index_ = int(scores.argmax())
