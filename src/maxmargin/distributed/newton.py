@@ -144,7 +144,7 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
     total = 0.0
 
     def __init__(self, course: "Course", w: Floats, level: float) -> None:
-        plan = course.task.plan
+        plan = course.plan
         self.course, self.w, self.version, self.gain, self.centre = course, w, 0, np.inf, 0.5 * level
         is_hinge = isinstance(plan.loss, Hinge)
         self.top, self.sigma = (1.0, NEXT_SIGMA * level) if is_hinge else (np.inf, smoothed_hinge.SMOOTH_SIGMA)
@@ -201,8 +201,7 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
 
     def _direction(self, is_over: Callable[[], bool]) -> Floats | None:
         right, sums = -self.gradient, self.sums
-        task = self.course.task
-        mean_cost = sum(task.costs) / task.facts.n_present
+        mean_cost = sum(self.course.costs) / self.course.facts.n_present
         ridge = equations.held(self.ridge, sums["bent"], self.sigma * mean_cost)
         if "gram" in sums:
             return equations.solve_factored(sums["gram"], self.sigma, ridge, right)
@@ -233,7 +232,7 @@ def newton(course: "Course", w: Floats, level: float) -> Status:
     course.route.append("ProximalNewton on blocks")
     smooth, caution, inner = OverBlocks(course, w, level), 1.0, 0
     while True:
-        if caution * smooth.gap <= course.task.tol:
+        if caution * smooth.gap <= course.tol:
             if course.judge():
                 return Status.SOLVED
             caution *= 2.0
