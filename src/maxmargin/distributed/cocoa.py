@@ -149,16 +149,15 @@ class Ascent:
     """The weights, the offset of a free bias and the value of the dual of one problem."""
 
     def __init__(self, course: "Course") -> None:
-        task = self.task = course.task
-        self.course, self.bias = course, task.plan.bias
-        self.w, self.sides = np.zeros(task.plan.n_features + 1), np.zeros(2)
-        self.b0, self.constant = task.first_bias(), self.bias.scale
+        self.course, self.plan, self.facts, self.bias = course, course.plan, course.facts, course.plan.bias
+        self.w, self.sides = np.zeros(self.plan.n_features + 1), np.zeros(2)
+        self.b0, self.constant = course.first_bias(), self.bias.scale
         if self.bias.is_free:
-            mean_square = task.facts.squares / task.facts.n_present
-            self.constant = dual_cd.constant_feature(mean_square, sum(task.costs))
-        self.boost, self.eta, self.round, self.dual = float(task.n_blocks), 0.0, 0, 0.0
+            mean_square = self.facts.squares / self.facts.n_present
+            self.constant = dual_cd.constant_feature(mean_square, sum(course.costs))
+        self.boost, self.eta, self.round, self.dual = float(self.plan.n_blocks), 0.0, 0, 0.0
         self.missing: list[float] = []  # the share of the gap that each sweep has seen
-        self.caution, self.n_active = dual_cd.DualCD.tuning.claim, task.facts.n_present
+        self.caution, self.n_active = dual_cd.DualCD.tuning.claim, self.facts.n_present
         self.total, self.n_total = self.w, 1  # of this sweep's weights, which swing about their mean
         course.method = self
 
@@ -182,7 +181,7 @@ class Ascent:
             self.n_active += sums["active"]
             overlap = max(overlap, self._merge(sums))
             self.total, self.n_total = (self.total + self.w, part + 1) if part else (self.w.copy(), 1)
-        self.boost = min(overlap, float(self.task.n_blocks))
+        self.boost = min(overlap, float(self.plan.n_blocks))
         if self.bias.is_free:
             shift = self.constant * float(self.w[-1])
             missing += abs(shift) / self.constant**2
@@ -192,8 +191,8 @@ class Ascent:
 
     def _parts(self, is_full: bool) -> tuple[int, int]:
         """(The rounds of a sweep, the sweeps of a round): several rounds where blocks disturb each other, else several sweeps."""
-        facts, n_blocks = self.task.facts, self.task.n_blocks
-        if n_blocks == 1 or not self.task.plan.is_kept:
+        facts, n_blocks = self.facts, self.plan.n_blocks
+        if n_blocks == 1 or not self.plan.is_kept:
             return 1, 1 if self.bias.is_free else dual_cd.DualCD.tuning.pace  # the offset of a free bias has to follow
         share = 1.0 if is_full else self.n_active / facts.n_present
         return max(math.ceil(share * facts.n_values / n_blocks / TUNING.round_values), TUNING.fewest_rounds), 1
@@ -233,13 +232,13 @@ class Ascent:
 def cocoa(course: "Course") -> Status:
     """Sweeps until the gap is certified; Newton steps where they are slow."""
     course.route.append("CoCoA⁺ of DualCD")
-    ascent, task, is_full, n_sweeps = Ascent(course), course.task, True, 0
-    is_roomy = task.facts.n_present >= Auto.tuning.roomy * task.plan.n_features
+    ascent, plan, is_full, n_sweeps = Ascent(course), course.plan, True, 0
+    is_roomy = course.facts.n_present >= Auto.tuning.roomy * plan.n_features
     while True:
         ascent.sweep(is_full)
         n_sweeps += 1
-        seems_done = ascent.gap <= task.tol
-        if seems_done and (is_full or task.n_blocks == 1):
+        seems_done = ascent.gap <= course.tol
+        if seems_done and (is_full or plan.n_blocks == 1):
             estimate, n_lost = ascent.gap, course.n_lost
             if course.judge():
                 return Status.SOLVED
@@ -248,11 +247,11 @@ def cocoa(course: "Course") -> Status:
             ascent.caution *= min(max(course.trace[-1].relative_gap / max(estimate, DRIVER.finest), 1.5), 10.0)
         is_full = seems_done or n_sweeps % dual_cd.DualCD.tuning.full_every == 0 or ascent.n_active == 0
         to_come = rounds_to_come(
-            ascent.missing, max(task.tol, DRIVER.finest) * abs(ascent.dual), dual_cd.DualCD.tuning.pace
+            ascent.missing, max(course.tol, DRIVER.finest) * abs(ascent.dual), dual_cd.DualCD.tuning.pace
         )
         if (is_roomy and to_come > Auto.tuning.newton_price) or course.is_stalled(ascent.gap):
             course.judge()
             course.gaps = course.gaps[:1]
-            level = float(ascent.sides.sum()) / sum(task.costs)
-            last = ascent.b0 if task.plan.bias.is_free else float(ascent.w[-1])
+            level = float(ascent.sides.sum()) / sum(course.costs)
+            last = ascent.b0 if plan.bias.is_free else float(ascent.w[-1])
             return newton(course, np.append(ascent.w[:-1], last), max(level, 1e-3))

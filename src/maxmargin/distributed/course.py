@@ -5,7 +5,6 @@ there is one round for all courses. `Stop` is raised in a course whose time is o
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
@@ -19,7 +18,7 @@ from maxmargin.core.solution import TracePoint
 from maxmargin.distributed.certificate import Candidates, judge
 from maxmargin.distributed.cocoa import cocoa
 from maxmargin.distributed.newton import newton
-from maxmargin.distributed.partition import Samples, Survey
+from maxmargin.distributed.partition import Survey
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Command, Plan, Site, Sums
 from maxmargin.distributed.workers.threads import Crew
@@ -38,40 +37,18 @@ class Stop(Exception):  # noqa: N818
     """Raised in a course that shall end with what it has, for the reason that its status tells."""
 
 
-@dataclass(frozen=True)
-class Task:
-    """A binary problem without its samples: what the driver knows of it."""
-
-    plan: Plan
-    facts: Survey
-    positive: int
-    n_blocks: int
-    tol: float
-
-    @property
-    def costs(self) -> tuple[float, float]:
-        """The costs of the positives, and of the negatives."""
-        cost = self.plan.cost * self.facts.totals
-        return float(cost[self.positive]), float(cost.sum() - cost[self.positive])
-
-    def first_bias(self) -> float:
-        """The best free bias where all scores are zero."""
-        plus, minus = self.costs
-        if not self.plan.bias.is_free:
-            return 0.0
-        return float(np.sign(plus - minus)) if isinstance(self.plan.loss, Hinge) else (plus - minus) / (plus + minus)
-
-
 def no_alpha(site: Site) -> Floats:
     """α = 0."""
     return np.zeros(len(site.y))
 
 
 class Course:
-    """The best model of one problem so far, and the road there."""
+    """A binary problem without its samples, its best model so far, and the road there."""
 
-    def __init__(self, task: Task, clock: Clock) -> None:
-        self.task, self.clock = task, clock
+    def __init__(self, plan: Plan, facts: Survey, positive: int, tol: float, clock: Clock) -> None:
+        self.plan, self.facts, self.positive, self.tol, self.clock = plan, facts, positive, tol, clock
+        cost = plan.cost * facts.totals
+        self.costs = float(cost[positive]), float(cost.sum() - cost[positive])  # of the positives, of the negatives
         self.said: SimpleQueue[Any] = SimpleQueue()  # commands, and at the end a solution or an error
         self.answers: SimpleQueue[Any] = SimpleQueue()  # sums, or an exception to raise
         self.method: Any = None  # what is at work: it has a gap, about, and candidates
@@ -81,6 +58,13 @@ class Course:
         self.trace: list[TracePoint] = []
         self.route: list[str] = []
         self.n_lost = 0  # rounds in which a block had lost its dual variables
+
+    def first_bias(self) -> float:
+        """The best free bias where all scores are zero."""
+        plus, minus = self.costs
+        if not self.plan.bias.is_free:
+            return 0.0
+        return float(np.sign(plus - minus)) if isinstance(self.plan.loss, Hinge) else (plus - minus) / (plus + minus)
 
     def begin(self, method: Callable[["Course"], Status], why: str) -> None:
         """Run a method to its end, or to the moment when it is stopped, in another thread."""
@@ -105,12 +89,12 @@ class Course:
     def judge(self, candidates: Candidates | None = None) -> bool:
         """Certify what the method has, unless something else is given; True where the tolerance is met."""
         candidates = self.method.candidates() if candidates is None else candidates
-        b, proof = judge(self.ask, candidates, self.task.plan.bias, self.task.tol)
+        b, proof = judge(self.ask, candidates, self.plan.bias, self.tol)
         self.fresh, clock = proof, self.clock
         self.trace.append(TracePoint(clock.seconds, clock.rounds, proof.primal, proof.dual, proof.relative_gap))
         if proof.relative_gap < self.best_gap:
             self.best = (candidates.w, b, proof)
-        return proof.relative_gap <= self.task.tol
+        return proof.relative_gap <= self.tol
 
     @property
     def best_gap(self) -> float:
@@ -126,7 +110,7 @@ class Course:
     def ending(self) -> Status:
         """How a method that makes no more progress has ended."""
         self.judge()
-        return Status.ALMOST if self.best_gap <= 10 * self.task.tol else Status.UNREACHED
+        return Status.ALMOST if self.best_gap <= 10 * self.tol else Status.UNREACHED
 
     def event(self) -> Event:
         """What observers are told."""
@@ -143,15 +127,15 @@ class Course:
             if self.method is not None:
                 self.judge()
         if self.best_gap > 1.0:  # w = 0 is better than that, or nothing was judged yet
-            biases = np.array([self.task.first_bias()])
-            self.judge(Candidates(np.zeros(self.task.plan.n_features), biases, (no_alpha,), np.zeros(2)))
+            biases = np.array([self.first_bias()])
+            self.judge(Candidates(np.zeros(self.plan.n_features), biases, (no_alpha,), np.zeros(2)))
         assert self.best is not None
         w, b, certificate = self.best
         return Solution(
             w=w,
             b=b,
             beta=np.empty(0),
-            status=Status.SOLVED if certificate.relative_gap <= self.task.tol else status,
+            status=Status.SOLVED if certificate.relative_gap <= self.tol else status,
             n_iter=self.clock.rounds,
             solver=f"{', then '.join(self.route)}: {why}",
             trace=tuple(self.trace),
@@ -159,17 +143,16 @@ class Course:
         )
 
 
-def run(crew: Crew, tasks: Sequence[Task], clock: Clock, watch: Watcher) -> tuple[list[Solution], int]:
+def run(crew: Crew, plan: Plan, facts: Survey, tol: float, clock: Clock, watch: Watcher) -> tuple[list[Solution], int]:
     """(A solution of each binary problem, how often dual variables were lost). Ctrl-C ends all of them with the best so far."""
-    plan, facts = tasks[0].plan, tasks[0].facts
-    courses, was_interrupted = [Course(task, clock) for task in tasks], False
-    starts = [(np.zeros(plan.n_features + 1), 1.0)] * len(tasks)
+    courses, was_interrupted = [Course(plan, facts, k, tol, clock) for k in plan.positives], False
+    starts = [(np.zeros(plan.n_features + 1), 1.0)] * len(courses)
     with one_blas_thread():  # the vectors are short, and the blocks need the other threads
         try:
-            starts = starts if plan.is_wide else _starts(crew, tasks, clock)
+            starts = starts if plan.is_wide else _starts(crew, plan, facts, clock)
         except KeyboardInterrupt:
             was_interrupted = True
-        size = f"{facts.n_present} samples with {plan.n_features} features on {crew.n_blocks} blocks"
+        size = f"{facts.n_present} samples with {plan.n_features} features on {plan.n_blocks} blocks"
         for course, (w, level) in zip(courses, starts, strict=True):
             if plan.is_wide:
                 course.begin(cocoa, f"{size}: each improves its own dual variables")
@@ -241,21 +224,18 @@ class Rounds:
         self.solutions[k] = said
 
 
-def _starts(crew: Crew, tasks: Sequence[Task], clock: Clock) -> list[tuple[Floats, float]]:
-    """Weights to begin with, from a random part of the samples that the driver solves itself."""
-    facts = tasks[0].facts
+def _starts(crew: Crew, plan: Plan, facts: Survey, clock: Clock) -> list[tuple[Floats, float]]:
+    """(w̃, the mean θ of the support vectors) of each problem on a random part of the samples, which the driver solves itself."""
     per_row = 12 * facts.n_values // facts.n + 1
     size = min(first_size(facts.n, facts.n_features), facts.n // 4, TUNING.alone_bytes / 2 // per_row)
-    part = crew.part(size / facts.n)
-    return [_start(part, task, clock) for task in tasks]
-
-
-def _start(part: Samples, task: Task, clock: Clock) -> tuple[Floats, float]:
-    """(w̃, the mean θ of the support vectors) of a part of the samples."""
-    plan, y = task.plan, np.where(part.y == task.positive, 1.0, -1.0)
-    problem = Problem(part.X, y, cost=part.weights, loss=plan.loss, bias=plan.bias)
-    budget = Budget(seconds=max(clock.seconds_left, 0.0))
-    found = solve(problem, ProximalNewton(plan.seed), tol=NEWTON.rough, budget=budget)
-    if found.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt
-    return np.append(found.w, found.b / (plan.bias.scale or 1.0)), level_of(np.abs(found.beta) / part.weights)
+    part, starts = crew.part(size / facts.n), []
+    for positive in plan.positives:
+        y = np.where(part.y == positive, 1.0, -1.0)
+        problem = Problem(part.X, y, cost=part.weights, loss=plan.loss, bias=plan.bias)
+        budget = Budget(seconds=max(clock.seconds_left, 0.0))
+        found = solve(problem, ProximalNewton(plan.seed), tol=NEWTON.rough, budget=budget)
+        if found.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        w = np.append(found.w, found.b / (plan.bias.scale or 1.0))
+        starts.append((w, level_of(np.abs(found.beta) / part.weights)))
+    return starts

@@ -8,9 +8,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.core import Status, loss_from_name, products
-from maxmargin.distributed.course import Task, run
+from maxmargin.distributed.course import run
 from maxmargin.distributed.inputs import lazy_rows, partitions_of
-from maxmargin.distributed.partition import surveyed, widened
+from maxmargin.distributed.partition import Survey, surveyed, widened
 from maxmargin.distributed.workers.block import Plan
 from maxmargin.distributed.workers.dask_cluster import crew_for
 from maxmargin.distributed.workers.threads import Crew
@@ -162,22 +162,23 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
             factors = class_factors(self.class_weight, classes, np.arange(len(classes)), facts.totals)
             cost = trade_off.cost(float(facts.totals.sum())) * factors
             positives = (1,) if len(classes) == 2 else tuple(range(len(classes)))
-            plan = Plan(classes, cost, positives, facts.n_features, loss_from_name(self.loss), bias, crew.keep, seed)
+            loss = loss_from_name(self.loss)
+            plan = Plan(classes, cost, positives, facts.n_features, loss, bias, crew.keep, crew.n_blocks, seed)
             crew.prepare(plan)
             self.class_weight_ = factors
-            return self._train(crew, [Task(plan, facts, k, crew.n_blocks, tol) for k in positives], clock)
+            return self._train(crew, plan, facts, tol, clock)
         finally:
             crew.close()
 
-    def _train(self, crew: Crew, tasks: list[Task], clock: Clock) -> bool:
-        tol, nothing = tasks[0].tol, np.empty(0)
-        names = [f"{name} against the rest" for name in self.classes_[: len(tasks)].tolist()]
+    def _train(self, crew: Crew, plan: Plan, facts: Survey, tol: float, clock: Clock) -> bool:
+        nothing, positives = np.empty(0), self.classes_[list(plan.positives)].tolist()
+        names = [f"{name} against the rest" for name in positives]
         with watching(self, nothing, nothing.astype(np.intp), nothing, tol, names) as watch:
-            digits = [Digits(tol) for _ in tasks]
-            for k in range(len(tasks)):
+            digits = [Digits(tol) for _ in names]
+            for k in range(len(names)):
                 watch.begin(k)
             solutions, self.n_lost_ = run(
-                crew, tasks, clock, lambda k, event: watch.see(k, event, digits[k].share(event))
+                crew, plan, facts, tol, clock, lambda k, event: watch.see(k, event, digits[k].share(event))
             )
             for k, solution in enumerate(solutions):
                 watch.end(k, solution)

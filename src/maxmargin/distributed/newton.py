@@ -142,7 +142,7 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
     total = 0.0
 
     def __init__(self, course: "Course", w: Floats, level: float) -> None:
-        plan = course.task.plan
+        plan = course.plan
         self.course, self.w, self.version, self.gain, self.centre = course, w, 0, np.inf, 0.5 * level
         self.top, self.sigma = smoothed_hinge.corner_of(plan.loss, 2.0 * equations.TUNING.growth * level)
         self.ridge = smoothed_hinge.ridge_of(plan.bias, plan.n_features)
@@ -199,8 +199,7 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
 
     def _direction(self, is_over: Callable[[], bool]) -> Floats | None:
         right, sums = -self.gradient, self.sums
-        task = self.course.task
-        mean_cost = sum(task.costs) / task.facts.n_present
+        mean_cost = sum(self.course.costs) / self.course.facts.n_present
         ridge = equations.held(self.ridge, sums["bent"], self.sigma * mean_cost)
         if "gram" in sums:
             return equations.solve_factored(sums["gram"], self.sigma, ridge, right)
@@ -228,7 +227,7 @@ def newton(course: "Course", w: Floats, level: float) -> Status:
     course.route.append("ProximalNewton on blocks")
     smooth, caution, inner = OverBlocks(course, w, level), 1.0, 0
     while True:
-        if caution * smooth.gap <= course.task.tol:
+        if caution * smooth.gap <= course.tol:
             if course.judge():
                 return Status.SOLVED
             caution *= 2.0

@@ -37,6 +37,7 @@ class Plan:
     loss: Loss
     bias: Bias
     is_kept: bool
+    n_blocks: int = 1
     seed: int = 0
 
     @property
