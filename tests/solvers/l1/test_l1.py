@@ -130,7 +130,7 @@ def test_the_columns_are_those_of_the_samples_that_count():
         np.testing.assert_allclose(some.scores(w * size), dense @ w)
         np.testing.assert_allclose(some.squares(v) * size**2, v @ dense**2)
         np.testing.assert_allclose(some.price * size, np.r_[np.ones(300), 0.5])
-    assert np.abs(columns.matrix).max() < 2.0
+    assert np.abs(columns.matrix).max() <= 1.0
     assert (np.abs(columns.evened().matrix).max(axis=0).toarray() < 2.0).all()
 
 

@@ -54,7 +54,7 @@ def test_rows_and_columns_that_join_later_make_no_difference():
     some = np.append(np.arange(0, 80, 3), 80)
     part = Tableau.near(columns, some, np.arange(0, 60, 2), np.ones(81), np.ones(60, bool))
     assert part.lowest(push, Clock(Budget())) is not None
-    part = part.extended(np.arange(81), np.arange(60))
+    part.extend(np.arange(81), np.arange(60))
     np.testing.assert_allclose(part.lowest(push, Clock(Budget())).w, whole.lowest(push, Clock(Budget())).w, atol=1e-9)
 
 

@@ -17,6 +17,7 @@ from maxmargin.kernels import Linear
 from maxmargin.kernels.tiles import rows_that_fit
 from maxmargin.solvers.base import deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
+from maxmargin.solvers.stochastic.samples import Samples
 from maxmargin.typing import Floats, Indices, Matrix
 
 OF_ALL_SAMPLES = (
@@ -33,14 +34,6 @@ def _is_linear(model: Any) -> bool:
     raise AttributeError(
         f"partial_fit keeps no samples, which kernel={model.kernel!r} needs. Use fit, or map the features first."
     )
-
-
-def split_bias(vector: Floats, problem: Problem) -> tuple[Floats, float]:
-    """(w, b) of a vector of the feature space with its constant feature."""
-    scale = problem.bias.scale
-    if problem.is_linear:
-        return vector[:-1].copy(), scale * float(vector[-1])
-    return vector.copy(), scale * scale * float(vector.sum())
 
 
 class StreamLearner(KernelOneVsRest):
@@ -85,13 +78,13 @@ class StreamLearner(KernelOneVsRest):
         with unchanged_by_errors(self):
             X, labels, weights = self._next_piece(X, y, classes, sample_weight)
             stream = self._stream_state(len(labels))
-        rows, visits = Rows.of_matrix(X), self._stream_visits(weights)
-        at_a_time = rows_that_fit(rows.n_values // len(labels), len(labels))
+        samples, visits = Samples(Rows.of_matrix(X)), self._stream_visits(weights)
+        at_a_time = rows_that_fit(samples.n_values // len(labels), len(labels))
         step = -(-at_a_time // int(self.batch_size)) * int(self.batch_size)
         signed = [signs * weights for signs in signs_of(labels, len(self.classes_))]
         with deferred_interrupt() as was_interrupted:
             for start in range(0, len(visits), step):
-                self._visit(stream, rows, signed, visits[start : start + step])
+                self._visit(stream, samples, signed, visits[start : start + step])
                 if was_interrupted():
                     break
             for name in OF_ALL_SAMPLES:
@@ -136,8 +129,8 @@ class StreamLearner(KernelOneVsRest):
         return np.arange(len(weights), dtype=np.int64)
 
     @abstractmethod
-    def _visit(self, stream: Any, rows: Rows, signed: list[Floats], visits: Indices) -> None:
-        """Learn from some rows in turn; `signed` holds y times weight for each binary problem."""
+    def _visit(self, stream: Any, samples: Samples, signed: list[Floats], visits: Indices) -> None:
+        """Learn from some samples in turn; `signed` holds y times weight for each binary problem."""
 
     @abstractmethod
     def _store_stream(self, stream: Any) -> Floats:

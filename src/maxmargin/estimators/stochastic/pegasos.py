@@ -11,10 +11,10 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_integer, check_tol, seed_from
 from maxmargin.estimators.linear import soft
 from maxmargin.estimators.multiclass.per_problem import store_solutions
-from maxmargin.estimators.stochastic.partial_fit import StreamLearner, split_bias
+from maxmargin.estimators.stochastic.partial_fit import StreamLearner
 from maxmargin.solvers import Budget, Pegasos
-from maxmargin.solvers.linear.rows import Rows
-from maxmargin.solvers.stochastic.iterates import Counts, Iterates, step_rows
+from maxmargin.solvers.stochastic.iterates import Counts, Iterates, step_through
+from maxmargin.solvers.stochastic.samples import Samples, split_bias
 from maxmargin.typing import Floats, Indices, Matrix
 
 DEFAULT_LAMBDA = 1e-4
@@ -219,9 +219,11 @@ class PegasosSVC(StreamLearner):
             for w, b in zip(self.coef_, self.intercept_, strict=True)
         ]
 
-    def _visit(self, stream: tuple[list[Iterates], Counts], rows: Rows, signed: list[Floats], visits: Indices) -> None:
+    def _visit(
+        self, stream: tuple[list[Iterates], Counts], samples: Samples, signed: list[Floats], visits: Indices
+    ) -> None:
         for iterates, own in zip(stream[0], signed, strict=True):
-            step_rows(iterates, stream[1], rows, own, self._bias().scale, visits)
+            step_through(iterates, stream[1], samples, own, self._bias().scale, visits)
 
     def _store_stream(self, stream: tuple[list[Iterates], Counts]) -> Floats:
         self._stream = stream[0]

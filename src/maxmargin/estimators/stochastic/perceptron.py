@@ -15,13 +15,13 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Train, check_choice, check_flag, is_number, seed_from
 from maxmargin.estimators.multiclass.per_problem import alone
 from maxmargin.estimators.progress.callbacks import warn_of_mistakes
-from maxmargin.estimators.stochastic.partial_fit import StreamLearner, split_bias
+from maxmargin.estimators.stochastic.partial_fit import StreamLearner
 from maxmargin.kernels.tiles import TILE_ROWS, rows_that_fit
 from maxmargin.solvers import Budget, Clock, Event, solve
-from maxmargin.solvers.linear.rows import Rows
 from maxmargin.solvers.stochastic.perceptron import Perceptron as Run
-from maxmargin.solvers.stochastic.perceptron import run_perceptron, visit_rows
+from maxmargin.solvers.stochastic.perceptron import run_perceptron, visit_samples
 from maxmargin.solvers.stochastic.sample_order import Visits
+from maxmargin.solvers.stochastic.samples import Samples, split_bias
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -232,9 +232,9 @@ class Perceptron(StreamLearner):
     def _stream_visits(self, weights: Floats) -> Indices:
         return np.flatnonzero(weights > 0).astype(np.int64)
 
-    def _visit(self, stream: PerceptronStream, rows: Rows, signed: list[Floats], visits: Indices) -> None:
+    def _visit(self, stream: PerceptronStream, samples: Samples, signed: list[Floats], visits: Indices) -> None:
         for own, w, u, t in zip(signed, *stream, strict=True):
-            self.n_updates_ += len(visit_rows(rows, own, self._bias().scale, visits, int(t), w, u)[0])
+            self.n_updates_ += len(visit_samples(samples, own, self._bias().scale, visits, int(t), w, u)[0])
         stream.t[:] += len(visits)
 
     def _store_stream(self, stream: PerceptronStream) -> Floats:
@@ -336,8 +336,8 @@ def _radius(problem: Problem) -> float:
 
 def _witness(run: Run) -> Separable | None:
     """The proof that w separates; None where it does not, or by less than rounding."""
-    candidate = Candidate(*split_bias(run.w, run.problem), np.zeros(run.problem.n))
-    return separable_from(run.problem, candidate) if run.is_clean else None
+    w, b = split_bias(run.w, run.problem)
+    return separable_from(run.problem, Candidate(w, b, np.zeros(run.problem.n))) if run.is_clean else None
 
 
 def _votes(run: Run, used: Indices) -> tuple[Indices, Floats, Floats]:

@@ -1,4 +1,4 @@
-"""The L1 problem by columns: signed, in units in which the largest entry is below 2, with the bias as the last weight.
+"""The L1 problem by columns: signed, in a unit in which the largest entry is at most 1, with the bias as the last weight.
 
 min_w  Σ_k price_k |w_k| + Σ_j c_j ℓ(z_j),     z = A w,     A_jk = y_j x̃_jk / unit_k
 
@@ -39,18 +39,19 @@ class Columns:
         rows, bias = problem.row(on), problem.bias
         is_all = len(rows) == problem.X.shape[0] and problem.rows is None
         X: Any = problem.X if is_all else problem.X[rows]
-        size = float(np.abs(X.data if sp.issparse(X) else X).max(initial=0.0)) or 1.0
-        units = np.full(X.shape[1] + (bias.kind != "none"), np.exp2(np.floor(np.log2(size))))
-        signs, ones = problem.y[on].astype(X.dtype), np.ones((len(on), int(bias.kind != "none")), dtype=X.dtype)
+        largest = float(np.abs(X.data if sp.issparse(X) else X).max(initial=0.0)) or 1.0
+        exponent, has_bias = int(np.ceil(np.log2(largest))), bias.kind != "none"
+        units = np.full(X.shape[1] + has_bias, 2.0**exponent)
+        signs, ones = problem.y[on].astype(X.dtype), np.ones((len(on), int(has_bias)), dtype=X.dtype)
         if sp.issparse(X):
-            matrix: Any = sp.hstack([sp.csc_array(X), sp.csc_array(ones * X.dtype.type(units[0]))], format="csc")
+            matrix: Any = sp.hstack([sp.csc_array(X), sp.csc_array(np.ldexp(ones, exponent))], format="csc")
             matrix.sum_duplicates()
-            matrix.data *= signs[matrix.indices] / X.dtype.type(units[0])
+            matrix.data = np.ldexp(matrix.data, -exponent) * signs[matrix.indices]
         else:
-            matrix = np.ascontiguousarray(np.hstack([X / X.dtype.type(units[0]), ones]).T)
+            matrix = np.ascontiguousarray(np.hstack([np.ldexp(X, -exponent), ones]).T)
             matrix *= signs
         price = 1.0 / units
-        if bias.kind != "none":
+        if has_bias:
             units[-1], price[-1] = 1.0, 0.0 if bias.is_free else 1.0 / bias.scale
         return cls(matrix, units, price, problem.cost[on], problem.loss)
 

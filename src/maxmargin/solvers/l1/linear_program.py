@@ -164,11 +164,12 @@ class LinearProgram(Solver):
         """The lowest corner of the program: by the tableau, or by HiGHS where there is none or it gives up."""
         chosen, columns, rows = state.chosen, state.columns, np.flatnonzero(state.is_open)
         push = columns.sums(np.where(state.is_inside, columns.cost, 0.0))
-        state.tableau = None if state.tableau is None else state.tableau.extended(chosen, rows)
-        corner = None if state.tableau is None else state.tableau.lowest(push, clock)
-        if corner is not None:
-            return corner
-        state.tableau = None
+        if state.tableau is not None:
+            state.tableau.extend(chosen, rows)
+            corner = state.tableau.lowest(push, clock)
+            if corner is not None:
+                return corner
+            state.tableau = None
         program = columns.take(chosen)[rows], columns.cost[rows], columns.price[chosen], push[chosen]
         most_work, is_usual = state.most_work - state.work, state.last_tries < 2
         return solve_small_program(*program, state.reach, clock, most_work, is_usual)

@@ -38,23 +38,18 @@ class Tableau:
         used = np.flatnonzero((w[chosen] != 0.0) | (columns.price[chosen] == 0.0))
         if len(rows) * len(used) == 0 or len(rows) * len(chosen) > PROGRAMS.most_entries:
             return None
+        entries = columns.block(rows, chosen)
         used = used[np.argsort(columns.price[chosen[used]] > 0.0, kind="stable")]  # a free bias cannot stay out
         likelihood = np.where(likely[rows], 1.0, PROGRAMS.less_likely)
-        U, swaps, _ = scipy.linalg.lapack.dgetrf(columns.block(rows, chosen[used]) * likelihood[:, None])
+        U, swaps, _ = scipy.linalg.lapack.dgetrf(entries[:, used] * likelihood[:, None])
         order = np.arange(len(rows))
         for i, j in enumerate(swaps):
             order[i], order[j] = order[j], order[i]
         is_regular = np.abs(np.diagonal(U)) > PROGRAMS.smallest_pivot * PROGRAMS.less_likely
         S, M = used[: len(is_regular)][is_regular], order[: len(is_regular)][is_regular]
-        return cls.at(columns, chosen, rows, S, M)
-
-    @classmethod
-    def at(cls, columns: Columns, chosen: Indices, rows: Indices, S: Indices, M: Indices) -> "Tableau | None":
-        """The corner of the weights S and the rows M, by their places among the chosen; None where there is none."""
-        entries = columns.block(rows, chosen)
-        out, off = np.setdiff1d(np.arange(len(chosen)), S), np.setdiff1d(np.arange(len(rows)), M)
         if len(S) == 0:
             return None
+        out, off = np.setdiff1d(np.arange(len(chosen)), S), np.setdiff1d(np.arange(len(rows)), M)
         inverse, is_singular = scipy.linalg.lapack.dgetri(*scipy.linalg.lapack.dgetrf(entries[np.ix_(M, S)])[:2])
         if is_singular:
             return None
@@ -69,15 +64,29 @@ class Tableau:
             np.concatenate([-1 - M, out]), np.concatenate([S, -1 - off]),
         )  # fmt: skip
 
-    def extended(self, chosen: Indices, rows: Indices) -> "Tableau | None":
-        """The same corner among more columns and rows."""
-        if len(chosen) == len(self.chosen) and len(rows) == len(self.rows):
-            return self
-        S, M = self.chosen[self.others[self.others >= 0]], self.rows[-1 - self.active[self.active < 0]]
-        return Tableau.at(self.columns, chosen, rows, np.searchsorted(chosen, S), np.searchsorted(rows, M))
+    def extend(self, chosen: Indices, rows: Indices) -> None:
+        """Take in the columns and the rows that are not here yet: the same corner."""
+        new = np.setdiff1d(chosen, self.chosen)
+        fresh = self.columns.block(self.rows, new)
+        is_row, is_active_row = self.others < 0, self.active < 0
+        block = self.T[:, is_active_row] @ fresh[-1 - self.active[is_active_row]]
+        block[is_row] -= fresh[-1 - self.others[is_row]]
+        self.active = np.append(self.active, len(self.chosen) + np.arange(len(new)))
+        self.T, self.entries = np.hstack([self.T, block]), np.hstack([self.entries, fresh])
+        self.chosen = np.append(self.chosen, new)
+        new = np.setdiff1d(rows, self.rows)
+        fresh = self.columns.block(new, self.chosen)
+        is_weight, is_out = self.others >= 0, self.active >= 0
+        S = self.others[is_weight]
+        block = -fresh[:, S] @ self.T[is_weight]
+        block[:, is_out] -= fresh[:, self.active[is_out]]
+        self.value = np.append(self.value, 1.0 - fresh[:, S] @ self.value[is_weight])
+        self.others = np.append(self.others, -1 - len(self.rows) - np.arange(len(new)))
+        self.T, self.entries = np.vstack([self.T, block]), np.vstack([self.entries, fresh])
+        self.rows = np.append(self.rows, new)
 
     def lowest(self, push: Floats, clock: Clock) -> Corner | None:
-        """The lowest corner; `push` is that of all columns. None where it gives up."""
+        """The lowest corner, its columns and rows in ascending order; `push` is that of all columns. None where it gives up."""
         from maxmargin._loops.l1.simplex_exchange import DONE, TIRED, descend
 
         d, price = len(self.chosen), self.columns.price[self.chosen]
@@ -112,4 +121,4 @@ class Tableau:
         alpha[M] = scipy.linalg.lapack.dgetrs(LU, swaps, slopes - alpha @ self.entries[:, S], trans=1)[0]
         if not (np.isfinite(w).all() and np.isfinite(alpha).all()):
             return None
-        return Corner(w, np.clip(alpha, 0.0, top) / unit)
+        return Corner(w[np.argsort(self.chosen)], (np.clip(alpha, 0.0, top) / unit)[np.argsort(self.rows)])

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.solvers.linear.rows import Rows
-from maxmargin.solvers.stochastic.samples import Gram, row_arrays
+from maxmargin.solvers.stochastic.samples import Samples
 from maxmargin.typing import Floats, Indices
 
 T, MASS, LOSS, SCALE, SQUARE = range(5)
@@ -228,28 +227,18 @@ class Counts:
         return out
 
 
-def step_rows(iterates: Iterates, counts: Counts, rows: Rows, signed: Floats, s: float, visits: Indices) -> None:
-    """Step through the visits to some rows; `signed` holds y_j weight_j."""
-    _step(iterates, counts, row_arrays(rows), signed, s, visits)
+def step_through(
+    iterates: Iterates, counts: Counts, samples: Samples, signed: Floats, s: float, visits: Indices
+) -> None:
+    """Step through the visits; `signed` holds y_j weight_j.
 
-
-def step_gram(iterates: Iterates, counts: Counts, gram: Gram, signed: Floats, scores: Floats, visits: Indices) -> None:
-    """Step through the visits with a kernel, and bring the scores ⟨v, φ̃_j⟩ of all samples up to date.
-
-    The Gram matrix of the visits decides who violates; only violators' rows of K are needed then.
+    With a kernel the Gram matrix of the visits decides who violates; only violators' rows of K are needed then.
     """
-    before = iterates.v.copy()
-    scale = _step(iterates, counts, gram.arrays(visits, scores), signed, 0.0, visits)
-    scores *= scale
-    scores += gram.scores(iterates.v - scale * before)
-
-
-def _step(iterates: Iterates, counts: Counts, arrays: Any, signed: Floats, s: float, visits: Indices) -> float:
-    """Step through the visits; what v was multiplied by on the way."""
     from maxmargin._loops.stochastic.pegasos import steps
 
-    rule, scores, done, folded = iterates.rule, arrays[-1], 0, 1.0
-    flags = np.empty(rule.batch, dtype=np.bool_)
+    rule, arrays = iterates.rule, samples.arrays(visits)
+    before = iterates.v if samples.gram is None else iterates.v.copy()
+    done, folded, flags = 0, 1.0, np.empty(rule.batch, dtype=np.bool_)
     while done < len(visits):
         done = steps(
             *arrays, signed, s, visits, done, min(done + iterates.until_mark * rule.batch, len(visits)),
@@ -259,6 +248,7 @@ def _step(iterates: Iterates, counts: Counts, arrays: Any, signed: Floats, s: fl
         if iterates.pass_mark():
             counts.pass_mark(iterates.t)
         scale = iterates.fold()
+        scores = arrays[-1]
         scores *= scale
         folded *= scale
-    return folded
+    samples.follow(before, iterates.v, folded)

@@ -23,10 +23,17 @@ from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.base import Clock, Progress, Solver, deferred_interrupt
-from maxmargin.solvers.linear.rows import Rows
-from maxmargin.solvers.stochastic.iterates import AVERAGES, LOSS, SCALE, Counts, Iterates, Rule, step_gram, step_rows
+from maxmargin.solvers.stochastic.iterates import (
+    AVERAGES,
+    LOSS,
+    SCALE,
+    Counts,
+    Iterates,
+    Rule,
+    step_through,
+)
 from maxmargin.solvers.stochastic.sample_order import KINDS, Visits
-from maxmargin.solvers.stochastic.samples import CALL_VALUES, Gram, cut
+from maxmargin.solvers.stochastic.samples import CALL_VALUES, Samples, split_bias
 from maxmargin.typing import Floats, Indices
 
 METHODS = {"pegasos": -1, "sgd": 0}
@@ -54,9 +61,7 @@ class _State:
     iterates: Iterates
     counts: Counts
     signed: Floats
-    rows: Rows | None
-    gram: Gram | None
-    scores: Floats
+    samples: Samples
     mean_weight: float
     epochs: int = 0
     next_claim: int = 1
@@ -134,27 +139,21 @@ class Pegasos(Solver):
         on = problem.present
         top = float(problem.cost[on].max())
         rule = self.rule(1.0 / (len(on) * top), float(problem.cost.sum()) ** 0.5)
-        rows = Rows.of(problem) if problem.is_linear else None
-        n_values = rows.n_values if rows is not None else 0
-        gram = None if problem.is_linear else Gram.of(problem, max_bytes)
-        size = problem.X.shape[1] + 1 if problem.is_linear else problem.n
-        iterates, scores = Iterates.start(rule, size), np.zeros(problem.n)
+        samples = Samples.of(problem, max_bytes)
+        iterates = Iterates.start(rule, samples.size)
         if warm is not None:
             w = warm.w
             if problem.is_linear:
                 w = np.append(w, warm.b / problem.bias.scale if problem.bias.scale else 0.0)
             iterates = Iterates.resume(rule, w, -(-len(on) // rule.batch))
-            if gram is not None:
-                scores = gram.scores(iterates.v)
+            samples.follow(np.zeros(samples.size), iterates.v)
         return _State(
             problem,
-            Visits.of(on, self.order, self.seed, n_values),
+            Visits.of(on, self.order, self.seed, samples.n_values if problem.is_linear else 0),
             iterates,
             Counts.none(problem.n),
             problem.y * problem.cost / top,
-            rows,
-            gram,
-            scores,
+            samples,
             float(problem.cost[problem.counted].mean()) / top,
         )
 
@@ -162,8 +161,10 @@ class Pegasos(Solver):
         """Epochs up to the next certificate, as many as take a moment; at least one, unless the time ends."""
         if state.epochs >= state.next_claim:
             state.next_claim = max(state.epochs + 1, int(CLAIM_GROWTH * state.epochs))
-        n_values = max(state.rows.n_values if state.rows is not None else len(state.visits.samples) ** 2, 1)
-        wanted = min(max(1, CALL_VALUES // n_values), state.next_claim - state.epochs if tol > 0 else np.inf)
+        wanted = min(
+            max(1, CALL_VALUES // max(state.samples.n_values, 1)),
+            state.next_claim - state.epochs if tol > 0 else np.inf,
+        )
         epochs = int(min(wanted, clock.rounds_left))
         if tol == 0 and state.epochs == 0 and np.isfinite(clock.rounds_left):
             state.iterates.expect(int(clock.rounds_left) * -(-len(state.visits.samples) // state.iterates.rule.batch))
@@ -181,22 +182,14 @@ class Pegasos(Solver):
 
     @staticmethod
     def _visit(state: _State, visits: Indices) -> None:
-        if state.gram is not None:
-            step_gram(state.iterates, state.counts, state.gram, state.signed, state.scores, visits)
-        if state.rows is not None:
-            step_rows(state.iterates, state.counts, state.rows, state.signed, state.problem.bias.scale, visits)
+        scale = state.problem.bias.scale
+        step_through(state.iterates, state.counts, state.samples, state.signed, scale, visits)
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The last iterate or the mean, vouched for by the shares of violations."""
-        w, b = output(state.iterates, state.problem)
+        w, b = split_bias(state.iterates.output(), state.problem)
         beta = state.problem.y * state.problem.cost * state.counts.shares()
         return Candidate(w, b, shorten(state.problem, beta, _square(state)))
-
-
-def output(iterates: Iterates, problem: Problem) -> tuple[Floats, float]:
-    """(w, b) as the problem has them."""
-    w, s = iterates.output(), problem.bias.scale
-    return (w[:-1], s * float(w[-1])) if problem.is_linear else (w, s * s * float(w.sum()))
 
 
 def shorten(problem: Problem, beta: Floats, square: float) -> Floats:
@@ -229,7 +222,7 @@ def _square(state: _State) -> float:
     if state.problem.is_linear:
         return float(w @ w)
     tau = max(state.iterates.t + 1 + state.iterates.rule.offset, 1)
-    return float(w @ state.scores) * float(state.iterates.numbers[SCALE]) / (state.iterates.rule.lam * tau)
+    return float(w @ state.samples.scores) * float(state.iterates.numbers[SCALE]) / (state.iterates.rule.lam * tau)
 
 
 def _calls(state: _State, epochs: int) -> Iterator[Indices]:
@@ -237,4 +230,4 @@ def _calls(state: _State, epochs: int) -> Iterator[Indices]:
     batch = state.iterates.rule.batch
     together = epochs if len(state.visits.samples) % batch == 0 else 1
     for _ in range(0, epochs, together):
-        yield from cut(np.concatenate([state.visits.epoch() for _ in range(together)]), state.rows, batch)
+        yield from state.samples.cut(np.concatenate([state.visits.epoch() for _ in range(together)]), batch)

@@ -9,15 +9,13 @@ margin min_j y_j⟨u, φ̃_j⟩ of a unit vector u. The averaged and the voted f
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Clock, deferred_interrupt
-from maxmargin.solvers.linear.rows import Rows
 from maxmargin.solvers.stochastic.sample_order import Visits
-from maxmargin.solvers.stochastic.samples import Gram, cut, row_arrays
+from maxmargin.solvers.stochastic.samples import Samples
 from maxmargin.typing import Floats, Indices
 
 
@@ -40,9 +38,7 @@ class Perceptron:
 
     problem: Problem
     visits: Visits
-    rows: Rows | None
-    gram: Gram | None
-    scores: Floats
+    samples: Samples
     w: Floats
     u: Floats
     clock: int = 0
@@ -54,10 +50,8 @@ class Perceptron:
     @classmethod
     def start(cls, problem: Problem, max_bytes: int, visits: Visits) -> "Perceptron":
         """w = 0."""
-        rows = Rows.of(problem) if problem.is_linear else None
-        gram = None if problem.is_linear else Gram.of(problem, max_bytes)
-        size = problem.X.shape[1] + 1 if problem.is_linear else problem.n
-        return cls(problem, visits, rows, gram, np.zeros(problem.n), np.zeros(size), np.zeros(size))
+        samples = Samples.of(problem, max_bytes)
+        return cls(problem, visits, samples, *np.zeros((2, samples.size)))
 
     @property
     def is_clean(self) -> bool:
@@ -73,7 +67,7 @@ class Perceptron:
         """Visit all samples once (or until `is_over` says so), and count the mistakes."""
         count = 0
         with deferred_interrupt() as was_interrupted:
-            for visits in cut(self.visits.epoch(), self.rows):
+            for visits in self.samples.cut(self.visits.epoch()):
                 count += self.visit(visits)
                 if was_interrupted() or is_over():
                     break
@@ -84,15 +78,8 @@ class Perceptron:
 
     def visit(self, visits: Indices) -> int:
         """Visit some samples in turn, and count the mistakes."""
-        before = self.w.copy()
-        if self.rows is not None:
-            arrays = row_arrays(self.rows)
-        else:
-            assert self.gram is not None
-            arrays = self.gram.arrays(visits, self.scores)
-        mistakes, times = _visit(arrays, self.problem.y, self.problem.bias.scale, visits, self.clock, self.w, self.u)
-        if self.gram is not None:
-            self.scores += self.gram.scores(self.w - before)
+        y, scale = self.problem.y, self.problem.bias.scale
+        mistakes, times = visit_samples(self.samples, y, scale, visits, self.clock, self.w, self.u)
         self.clock += len(visits)
         self.mistakes.append(mistakes)
         self.times.append(times)
@@ -108,23 +95,19 @@ class Perceptron:
         return np.diff(times)
 
 
-def visit_rows(
-    rows: Rows, signed: Floats, scale: float, visits: Indices, clock: int, w: Floats, u: Floats
+def visit_samples(
+    samples: Samples, signed: Floats, scale: float, visits: Indices, clock: int, w: Floats, u: Floats
 ) -> tuple[Indices, Indices]:
-    """Visit rows in turn after `clock` visits, changing w and u in place: the samples of the mistakes, and their times.
+    """Visit samples in turn after `clock` visits, changing w and u in place: the samples of the mistakes, and their times.
 
     `signed` is y times a sample's weight, which is the length of its update.
     """
-    return _visit(row_arrays(rows), signed, scale, visits, clock, w, u)
-
-
-def _visit(
-    arrays: Any, signed: Floats, scale: float, visits: Indices, clock: int, w: Floats, u: Floats
-) -> tuple[Indices, Indices]:
     from maxmargin._loops.stochastic.perceptron import visit
 
+    before = w if samples.gram is None else w.copy()
     mistakes, times = np.empty((2, len(visits)), dtype=np.int64)
-    count = visit(*arrays, signed, scale, visits, clock, w, u, mistakes, times)
+    count = visit(*samples.arrays(visits), signed, scale, visits, clock, w, u, mistakes, times)
+    samples.follow(before, w)
     return mistakes[:count].copy(), times[:count].copy()
 
 
