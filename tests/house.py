@@ -33,7 +33,6 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     "_loops.smo.pair_steps": ("USED", "IS_FULL"),
     "_loops.leave_one_out.fields": (
         *("LOWER", "UPPER", "GAP", "EXHAUSTED", "BIAS", "N_BOUNDS"),
-        *("AT_SIGN", "WIDTH", "LEAST_SLOPE", "MOST_SLOPE"),
         *("INSIDE", "LOW", "HIGH"),  # statuses: where a sample is
     ),
     # Statuses.

@@ -4,9 +4,5 @@
 # rounding, so that a better β would tell no more, and the bias at which the gap was summed.
 LOWER, UPPER, GAP, EXHAUSTED, BIAS, N_BOUNDS = 0, 1, 2, 3, 4, 5
 
-# The settings, by position in `rules`: stop at a certain sign?; at this width; the slope in b that is surely zero, and the one
-# that may be.
-AT_SIGN, WIDTH, LEAST_SLOPE, MOST_SLOPE = 0, 1, 2, 3
-
 INSIDE, LOW, HIGH = 0, 1, 2
 """Where a sample is: between its bounds or at one of them."""

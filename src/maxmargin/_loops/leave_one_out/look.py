@@ -13,17 +13,7 @@ import numpy as np
 
 from maxmargin._loops.compensated import two_sum
 from maxmargin._loops.jit import loop, loop_as_written
-from maxmargin._loops.leave_one_out.fields import (
-    AT_SIGN,
-    BIAS,
-    EXHAUSTED,
-    GAP,
-    LEAST_SLOPE,
-    LOWER,
-    MOST_SLOPE,
-    UPPER,
-    WIDTH,
-)
+from maxmargin._loops.leave_one_out.fields import BIAS, EXHAUSTED, GAP, LOWER, UPPER
 from maxmargin._loops.quantiles import bias_ends
 
 UNIT = 2.0**-53
@@ -34,10 +24,10 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 @loop
-def is_enough(bounds, rules):
-    """Whether the interval tells what was asked, or a better β would not tell more."""
-    is_signed = rules[AT_SIGN] > 0.0 and (bounds[LOWER] > 0.0 or bounds[UPPER] < 0.0)
-    return is_signed or bounds[UPPER] - bounds[LOWER] <= rules[WIDTH] or bounds[EXHAUSTED] > 0.0
+def is_enough(bounds, at_sign, width):
+    """Whether the interval has a certain sign, if that is enough, or this width; or a better β would not tell more."""
+    is_signed = at_sign and (bounds[LOWER] > 0.0 or bounds[UPPER] < 0.0)
+    return is_signed or bounds[UPPER] - bounds[LOWER] <= width or bounds[EXHAUSTED] > 0.0
 
 
 @loop_as_written
@@ -54,11 +44,12 @@ def sum_of(beta):
 
 
 @loop_as_written
-def look(g, error, lengths, drift, floor, y, cost, weights, beta, is_free, i, bracket, rules, bounds, scratch):
+def look(g, error, lengths, drift, floor, y, cost, weights, beta, is_free, i, bracket, least, most, bounds, scratch):
     """Sum the gap at the present β and tighten `bounds` and the bias's `bracket` with it.
 
     g = f − y errs by error + drift · length + floor.
-    weights : the costs as the slope in b is summed (`core.certificate.optimum_ball`); scratch : four arrays.
+    weights : the costs as the slope in b is summed (`core.certificate.optimum_ball`); at most `least` is surely zero, at most `most` may be.
+    scratch : four arrays.
     """
     n = y.shape[0]
     kinks, reaches, values, masses = scratch[0], scratch[1], scratch[2], scratch[3]
@@ -71,7 +62,6 @@ def look(g, error, lengths, drift, floor, y, cost, weights, beta, is_free, i, br
             if j != i:
                 total += weights[j] if y[j] > 0.0 else 0.0
                 everything += weights[j]
-        most = rules[MOST_SLOPE]
         lower, upper = bias_ends(
             kinks, reaches, 0.0, weights, i, total - most, total + most, bracket[0], bracket[1], values, masses
         )
@@ -91,7 +81,6 @@ def look(g, error, lengths, drift, floor, y, cost, weights, beta, is_free, i, br
         reaches[j] = (radius * lengths[j] + reaches[j]) * (1.0 + 8.0 * UNIT) + 4.0 * UNIT * abs(kinks[j])
     low, high = 0.0, 0.0
     if is_free:
-        least = rules[LEAST_SLOPE]
         after = min(
             total + least, everything * (1.0 - 4.0 * (n + 4) * UNIT)
         )  # the last kink, where all weigh too little
@@ -120,8 +109,8 @@ def mark_violations(g, b, y, cost, beta, i, gap, out):
 
 @loop
 def look_each(
-    g, error, drifts, floors, lengths, y, cost, weights, beta0, movers, values_of_movers, is_free, jobs, brackets, rules,
-    is_beyond, bounds,
+    g, error, drifts, floors, lengths, y, cost, weights, beta0, movers, values_of_movers, is_free, jobs, brackets, least, most,
+    at_sign, width, is_beyond, bounds,
 ):  # fmt: skip
     """Look at each job once: g[at] = f − y where `movers` have their values and the others β₀; fills `bounds`.
 
@@ -136,8 +125,8 @@ def look_each(
             beta[movers[k]] = values_of_movers[at, k]
         beta[jobs[at]] = 0.0
         look(
-            g[at], error, lengths, drifts[at], floors[at], y, cost, weights, beta, is_free, jobs[at], brackets[at], rules,
+            g[at], error, lengths, drifts[at], floors[at], y, cost, weights, beta, is_free, jobs[at], brackets[at], least, most,
             bounds[at], scratch,
         )  # fmt: skip
-        if not is_enough(bounds[at], rules):
+        if not is_enough(bounds[at], at_sign, width):
             mark_violations(g[at], bounds[at, BIAS], y, cost, beta, jobs[at], bounds[at, GAP], is_beyond)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -169,6 +169,9 @@ class KernelProducts:
         return Scores(values, np.zeros(len(moves)), 1.01 * floors)
 
 
+Products: TypeAlias = LinearProducts | KernelProducts
+
+
 class Equations:
     """Leaves samples out by pivots on a shared tableau; the gap of what they find, over all samples, is the proof.
 
@@ -205,7 +208,6 @@ class Equations:
         bounds, brackets = open_bounds(len(samples)), brackets.copy()
         if not len(movers):
             return bounds
-        rules = np.array([float(goal.at_sign), goal.width, full.slope.least, full.slope.most])
         at = np.flatnonzero(~np.isin(samples, movers) & (full.beta[samples] != 0.0))
         leavers = Leavers(at, samples[at], -full.beta[samples[at]], self.products.rows_of(samples[at]))
         shifts = np.zeros((len(samples), len(movers) + 1))
@@ -224,7 +226,8 @@ class Equations:
             floors = scores.floors + 4.0 * UNIT * np.abs(g).max(axis=1)
             look_each(
                 g, self._error, scores.drifts, floors, full.lengths, problem.y, problem.cost, full.slope.weights, full.beta,
-                movers, beta, problem.bias.is_free, samples[jobs], theirs, rules, self.is_beyond, known,
+                movers, beta, problem.bias.is_free, samples[jobs], theirs, full.slope.least, full.slope.most, goal.at_sign,
+                goal.width, self.is_beyond, known,
             )  # fmt: skip
             bounds[jobs], brackets[jobs] = known, theirs
             m = -problem.y[movers] * (g[:, movers] + known[:, [BIAS]])

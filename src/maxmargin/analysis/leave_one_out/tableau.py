@@ -6,7 +6,7 @@ beyond it shows in the gap, which is summed over all samples afterwards, and can
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -16,21 +16,11 @@ from maxmargin.analysis.leave_one_out.full import TUNING, Full
 from maxmargin.threads import together
 from maxmargin.typing import Flags, Floats, Indices
 
+if TYPE_CHECKING:
+    from maxmargin.analysis.leave_one_out.equations import Products
+
 NOTHING = float(np.sqrt(np.finfo(np.float64).eps))
 """Distance from a bound or from the margin that counts as none."""
-
-
-class Products(Protocol):
-    """Inner products of samples, with the constant of a penalised bias."""
-
-    def join(self, samples: Indices) -> None:
-        """Make ready for these samples, beside the earlier ones."""
-
-    def gram(self, i: Indices, j: Indices) -> Floats:
-        """K[i, j] for samples i that have joined."""
-
-    def bytes_for(self, size: int) -> int:
-        """What it holds where so many samples have joined."""
 
 
 class Pivoted(NamedTuple):
@@ -55,8 +45,8 @@ class Tableau:
     ----------
     full : Full
         The problem on all samples.
-    products : Products
-        Of its samples.
+    products : LinearProducts or KernelProducts
+        Inner products of its samples, with the constant of a penalised bias.
     max_bytes : int
         What it may take, the matrices included from which it is made.
     n_threads : int
@@ -75,7 +65,7 @@ class Tableau:
     """
 
     def __init__(
-        self, full: Full, products: Products, max_bytes: int, n_threads: int = 1, near: float = TUNING.near
+        self, full: Full, products: "Products", max_bytes: int, n_threads: int = 1, near: float = TUNING.near
     ) -> None:
         self._full, self._products, self._n_threads, self._max_bytes = full, products, n_threads, max_bytes
         self._border = int(full.problem.bias.is_free)
