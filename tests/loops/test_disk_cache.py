@@ -25,7 +25,7 @@ from maxmargin._loops.linear.proximal_newton import signed_scores_csr
 
 out = np.zeros(1)
 signed_scores_csr(np.array([0, 1]), np.array([0]), np.ones(1), np.ones(1), np.full(1, 2.0), 0.0, 0, 1, out)
-enough = is_enough(np.array([-1.0, 1.0, 0.0, 1.0, 0.5]), np.array([0.0, 0.1]))
+enough = is_enough(np.array([-1.0, 1.0, 0.0, 1.0, 0.5]), False, 0.1)
 loops = (csr.dot_csr, signed_scores_csr, is_enough)
 misses = sum(sum(loop.stats.cache_misses.values()) for loop in loops)
 print(json.dumps({"score": out[0], "is_enough": bool(enough), "compiled": misses, "file": csr.__file__}))

@@ -36,6 +36,10 @@ class SMOTuning:
     round_work: float = 4e7
     """Entries that the pairs of one round may pass over: about 50 ms."""
 
+    sample_steps: int = 500
+    """Steps of one round for each sample of a small working set: where that is not enough, the gap is looked at in between.
+    Without it, 60 samples on a polynomial of unscaled values take 14 s instead of 0.4 s."""
+
     narrow: int = 64
     """Features up to which a compiled loop makes single rows; with more, a matrix product for many rows is worth waiting for."""
 
@@ -171,7 +175,7 @@ class WorkingKernel:
         eps = float(np.finfo(dtype).eps)
         source = LoopColumns.none(dtype) if self.source is None else self.source
         rows = np.array([self.used, 0])
-        most_steps = int(tuning.round_work / size)
+        most_steps = min(int(tuning.round_work / size), tuning.sample_steps * size)
         pair_steps(
             self.K, self.slot, source.T, source.squares, self.delta.astype(dtype, copy=False),
             dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, rise, fall, 8.0 * eps, share,
