@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.core import L1, Bias, Problem, SquaredHinge, products
+from maxmargin.core import L1, Bias, Problem, SquaredHinge
 from maxmargin.core.candidate import make_feasible
 from maxmargin.errors import InvalidInputError, NotSupportedError
-from maxmargin.kernels import RBF
+from maxmargin.kernels import RBF, tiles
 from tests import reference
 from tests.problems import KNOWN, problem, signs
 from tests.strategies import duals, examples, generators, problems, weights_and_bias
@@ -44,7 +44,7 @@ def test_the_kernel_is_the_twins_whole_in_blocks_and_on_the_diagonal(p, block_by
     np.testing.assert_allclose(p.gram(everyone, everyone), K, rtol=1e-12, atol=1e-13 * scale)
     np.testing.assert_allclose(p.diag(), K.diagonal(), rtol=1e-12, atol=1e-13 * scale)
     some, v = everyone[::2][::-1], np.linspace(-1.0, 1.0, len(everyone[::2]))
-    with mock.patch.object(products, "BLOCK_BYTES", block_bytes):
+    with mock.patch.object(tiles, "TILE_BYTES", block_bytes):
         np.testing.assert_allclose(p.gram_times(some, v), K[:, some] @ v, rtol=1e-11, atol=1e-12 * scale)
     np.testing.assert_array_equal(p.gram_times(some[:0], v[:0]), np.zeros(p.n))
     assert p.gram(everyone[:1], some).dtype == np.float64

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.core import products
 from maxmargin.core.products import combine, dense_rows, float64_blocks, lengths_above, scores
+from maxmargin.kernels import tiles
 from tests.kernels.draws import FORMS, in_form
 from tests.kernels.draws import dense as dense_values
 from tests.strategies import examples, generators
@@ -37,7 +37,7 @@ def test_scores_and_combinations_are_those_of_loops_in_blocks_of_any_size(case, 
     chosen = full if rows is None else full[rows]
     f = [math.fsum(a * b for a, b in zip(x, w, strict=True)) for x in chosen]
     v = [math.fsum(b * x[k] for b, x in zip(beta, chosen, strict=True)) for k in range(full.shape[1])]
-    with mock.patch.object(products, "BLOCK_BYTES", block_bytes):
+    with mock.patch.object(tiles, "TILE_BYTES", block_bytes):
         np.testing.assert_allclose(scores(X, w, rows), f, rtol=0, atol=1e-14)
         np.testing.assert_allclose(combine(X, beta, rows), v, rtol=0, atol=1e-14)
 
@@ -46,7 +46,7 @@ def test_scores_and_combinations_are_those_of_loops_in_blocks_of_any_size(case, 
 @given(data())
 def test_blocks_cover_each_row_once_in_float64(case):
     X, _, beta, rows = case
-    with mock.patch.object(products, "BLOCK_BYTES", 100):
+    with mock.patch.object(tiles, "TILE_BYTES", 100):
         blocks = list(float64_blocks(X, rows))
     assert [i for at, _ in blocks for i in range(at.start, at.stop)] == list(range(len(beta)))
     assert all(block.dtype == np.float64 for _, block in blocks)

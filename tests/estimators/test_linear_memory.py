@@ -69,7 +69,7 @@ def compiled():
 def small_blocks():
     """Blocks of 1 MB: then what is left is what grows with the data."""
     with (
-        mock.patch.object(products, "BLOCK_BYTES", MB),
+        mock.patch.object(tiles, "TILE_BYTES", MB),
         mock.patch.object(rows, "PIECE_VALUES", MB // 8),
         mock.patch.object(tiles, "TILE_BYTES", MB),
     ):
@@ -135,7 +135,7 @@ def test_predictions_take_less_than_half_the_data(form, method):
 def test_a_product_holds_a_block_and_the_next_one(product):
     X, _ = dense(20_000, 200)
     vector = np.ones(200 if product == "scores" else 20_000)
-    with mock.patch.object(products, "BLOCK_BYTES", 4 * MB):
+    with mock.patch.object(tiles, "TILE_BYTES", 4 * MB):
         peak, _ = peak_of(lambda: getattr(products, product)(X, vector))
     assert peak < 2 * 4 * MB + 3 * 8 * 20_000
 
@@ -199,7 +199,7 @@ sys.stdout.write(str(kilobytes("VmHWM") - before))
 def test_nine_hundred_thousand_samples_of_five_features_take_a_few_vectors_beside_the_data():
     command = [sys.executable, "-c", CHILD, str(N), str(D), *SOLVERS]
     extra = 1024 * int(subprocess.run(command, capture_output=True, check=True, text=True, timeout=300).stdout)
-    assert extra < VECTORS * 8 * N + 2 * products.BLOCK_BYTES
+    assert extra < VECTORS * 8 * N + 2 * tiles.TILE_BYTES
 
 
 def test_columns_that_are_stored_twice_are_as_certain_as_their_sum():

@@ -89,11 +89,8 @@ def hard_margin(*, rho: float, gamma: float, m: int, delta: float, plug_in: bool
     (0.0672, False)
     """
     value = _value(rho, gamma, m, delta)
-    claim = (
-        f"With probability at least {shown_below(1 - delta, 6)} the hard margin's error on new data is at "
-        f"most {shown_above(value, 4)}."
-    )
-    return value, claim
+    chance, error = shown_below(1 - delta, 6), shown_above(value, 4)
+    return value, f"With probability at least {chance} the hard margin's error on new data is at most {error}."
 
 
 @theorem(_HARD, "smallest m with √(4(ρ/γ)²/m) + √(2 ln(2/δ)/m) ≤ ε", _MARGIN_ASSUMED, "samples")
@@ -115,11 +112,11 @@ def hard_margin_samples(
     """
     root = (2 * rho / gamma + _confidence(delta)) / epsilon
     m = smallest_sample(lambda m: _value(rho, gamma, m, delta), epsilon, root * root)
-    claim = (
-        f"From {m} samples on, the hard margin's error on new data is at most {shown_above(epsilon, 4)} with "
-        f"probability at least {shown_below(1 - delta, 6)}."
+    error, chance = shown_above(epsilon, 4), shown_below(1 - delta, 6)
+    return (
+        m,
+        f"From {m} samples on, the hard margin's error on new data is at most {error} with probability at least {chance}.",
     )
-    return m, claim
 
 
 @theorem(_HARD, "2ρ/(ε√m − √(2 ln(2/δ)))", _MARGIN_ASSUMED, "margin")
@@ -171,11 +168,8 @@ def hard_margin_delta(*, rho: float, gamma: float, m: int, epsilon: float, plug_
             f"With m = {m!r} samples and rho/gamma = {rho / gamma:.6g} the bound exceeds epsilon = {epsilon!r} at "
             "every confidence. Use more samples (hard_margin_samples counts them) or a larger epsilon."
         )
-    claim = (
-        f"The hard margin's error on new data exceeds {shown_above(epsilon, 4)} with probability at most "
-        f"{shown_above(value, 4)}."
-    )
-    return value, claim
+    error, chance = shown_above(epsilon, 4), shown_above(value, 4)
+    return value, f"The hard margin's error on new data exceeds {error} with probability at most {chance}."
 
 
 def _confidence(delta: float) -> float:
@@ -351,8 +345,5 @@ def vc_rate(*, d: int, m: int) -> tuple[float, str]:
     0.1
     """
     value = math.sqrt(d / m)
-    claim = (
-        f"The error of a halfspace in {d} dimensions shrinks at the rate {value:.4g}; a rate leaves out its "
-        "constants and claims nothing about an error."
-    )
-    return value, claim
+    claim = f"The error of a halfspace in {d} dimensions shrinks at the rate {value:.4g}"
+    return value, f"{claim}; a rate leaves out its constants and claims nothing about an error."

@@ -3,7 +3,7 @@
     scores:   f = X w        combine:   w = Xᵀ β
 
 Dense float64 data that BLAS can read goes through in one piece; anything else (float32, strided, a choice of rows) goes
-through in blocks of at most 32 MB, converted one at a time.
+through in blocks of at most 8 MB, converted one at a time.
 """
 
 from collections.abc import Iterator
@@ -12,12 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.kernels.tiles import squared_norms
+from maxmargin.kernels.tiles import rows_that_fit, squared_norms
 from maxmargin.rounding import SMALLEST, UNIT, gamma, length_above
 from maxmargin.typing import Floats, Indices, Matrix
-
-BLOCK_BYTES = 16 * 2**20
-"""Of one float64 block; its product's reader and the next block may be alive at the same time."""
 
 WORTH_CHOOSING = 0.2
 """Rows are copied out of the matrix only where fewer than this share of them are wanted: copying costs as much as using."""
@@ -79,9 +76,8 @@ def slacks(X: Matrix, rows: Indices, w: Floats, b: float, y: Floats, target: Flo
     if sp.issparse(X):
         slacks_csr(X.indptr, X.indices, X.data, rows, np.ascontiguousarray(w), float(b), y, target, out)
     else:
-        for start in range(
-            0, len(rows), step := _rows_at_once(X)
-        ):  # only these are copied, in the one layout of the loop
+        step = rows_that_fit(X.shape[1], len(rows))
+        for start in range(0, len(rows), step):  # only these are copied, in the one layout of the loop
             at = slice(start, start + step)
             some = np.ascontiguousarray(X[rows[at]])
             slacks_dense(some, np.arange(len(some)), np.ascontiguousarray(w), float(b), y[at], target[at], out[at])
@@ -98,7 +94,8 @@ def combine_twice(X: Matrix, beta: Floats, rows: Indices | None = None) -> tuple
     if sp.issparse(X):
         combine_csr(X.indptr, X.indices, X.data, chosen, beta[used], high, low)
     else:
-        for start in range(0, len(chosen), step := _rows_at_once(X)):
+        step = rows_that_fit(X.shape[1], len(chosen))
+        for start in range(0, len(chosen), step):
             at = slice(start, start + step)
             some = np.ascontiguousarray(X[chosen[at]])
             combine_dense(some, np.arange(len(some)), beta[used[at]], high, low)
@@ -118,10 +115,6 @@ def product_errors(terms: Any, lengths: Floats, size: float) -> Floats:
     return np.asarray(error * (1.0 + 8.0 * UNIT))
 
 
-def _rows_at_once(X: Matrix) -> int:
-    return int(max(1, BLOCK_BYTES // (8 * max(X.shape[1], 1))))
-
-
 def float64_blocks(X: Matrix, rows: Indices | None = None) -> Iterator[tuple[slice, Matrix]]:
     """The (chosen) rows as float64 blocks of bounded size, each with the slice of positions it covers."""
     n = X.shape[0] if rows is None else len(rows)
@@ -129,7 +122,7 @@ def float64_blocks(X: Matrix, rows: Indices | None = None) -> Iterator[tuple[sli
         yield slice(0, n), X
         return
     per_row = 8 * X.shape[1] if not sp.issparse(X) else 16 * (X.nnz // max(X.shape[0], 1) + 1)
-    step = max(1, BLOCK_BYTES // max(per_row, 1))
+    step = rows_that_fit(per_row // 8, n)
     for start in range(0, n, step):
         at = slice(start, min(start + step, n))
         block = X[at] if rows is None else X[rows[at]]
