@@ -21,7 +21,7 @@ from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.custom import Custom
 from maxmargin.kernels.feature_map import FeatureMap, interactions
 from maxmargin.kernels.linear import Linear
-from maxmargin.kernels.names import kernel_from_name
+from maxmargin.kernels.parameters import kernel_from_name
 from maxmargin.kernels.poly import Polynomial
 from maxmargin.kernels.precomputed import Precomputed
 from maxmargin.kernels.psd import PSDCheck

@@ -1,9 +1,10 @@
-"""Checks of kernel parameters, and the widths that depend on the data."""
+"""From what a user types to a kernel: names, checks of parameters, and the widths that depend on the data."""
 
+import importlib
 import math
 import operator
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from numbers import Real
 from typing import Any, Self
 
@@ -23,6 +24,48 @@ from maxmargin.kernels.tiles import (
     rows_that_fit,
 )
 from maxmargin.typing import Floats, Matrix
+
+NAMES = {"linear": "Linear", "poly": "Polynomial", "rbf": "RBF", "sigmoid": "Sigmoid", "precomputed": "Precomputed"}
+"""The kernels that have a name, and their classes."""
+
+
+def kernel_from_name(kernel: Any, *, degree: Any = 3, gamma: Any = "scale", coef0: Any = 0.0) -> Kernel:
+    """Return the kernel that a name, a function or a kernel object stands for.
+
+    Parameters
+    ----------
+    kernel : str, callable or Kernel
+        "linear", "poly", "rbf", "sigmoid", "precomputed"; a function of two matrices (see `Custom`); or a kernel, which
+        is returned as it is.
+    degree, gamma, coef0
+        Parameters of the named kernels that have them, as in scikit-learn.
+
+    Examples
+    --------
+    >>> kernel_from_name("poly", degree=2, gamma=1, coef0=1)
+    Polynomial(degree=2, gamma=1.0, coef0=1.0)
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str) and kernel in NAMES:
+        given = {"degree": check_degree(degree), "gamma": check_gamma(gamma), "coef0": check_number("coef0", coef0)}
+        chosen = getattr(_classes(), NAMES[kernel])
+        return chosen(**{field.name: given[field.name] for field in fields(chosen)})  # type: ignore[no-any-return]
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise InvalidInputError(
+            f"kernel={kernel.__name__} is a class. Pass an object of it: kernel={kernel.__name__}()."
+        )
+    if callable(kernel):
+        return _classes().Custom(kernel)  # type: ignore[no-any-return]
+    raise InvalidInputError(
+        f"kernel={kernel!r} is unknown. Use one of {', '.join(map(repr, NAMES))}, a function of two matrices, "
+        "or a Kernel object."
+    )
+
+
+def _classes() -> Any:
+    """Where the kernels are, which import this file."""
+    return importlib.import_module("maxmargin.kernels")
 
 
 class WithGamma(Kernel):

@@ -23,7 +23,7 @@ from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedErro
 from maxmargin.estimators.ramp_loss import EXACT
 from maxmargin.io._model.archive import damaged, require
 from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
-from maxmargin.kernels.names import NAMES
+from maxmargin.kernels.parameters import NAMES
 from maxmargin.solvers import SOLVERS, Auto, Solver
 
 KERNELS = {"linear": Linear, "poly": Polynomial, "rbf": RBF, "sigmoid": Sigmoid, "precomputed": Precomputed}
