@@ -1,5 +1,6 @@
 """The predictions of a kernel machine: decision values in tiles on all cores, labels that are those of float64."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,18 @@ from maxmargin.kernels.tiles import TILE_ROWS, cut, rows_that_fit
 from maxmargin.rounding import UNIT
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelParameters:
+    """Mixin: fields that the `__init__` of a classifier with a kernel takes."""
+
+    kernel: Any = "linear"
+    degree: int = 3
+    gamma: Any = "scale"
+    coef0: float = 0.0
+    fit_intercept: bool = True
+    max_seconds: float | None = None
 
 
 class KernelPredictor(Classifier):

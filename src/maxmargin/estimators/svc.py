@@ -11,8 +11,7 @@ from maxmargin.core.candidate import make_feasible
 from maxmargin.core.certificate.parts import INSIDE, group_of_each
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Train, check_choice, check_flag
-from maxmargin.estimators.kernel_parameters import KernelParameters
-from maxmargin.estimators.kernel_prediction import KernelPredictor
+from maxmargin.estimators.kernel_prediction import KernelParameters, KernelPredictor
 from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pairs_of, unpack_dual
 from maxmargin.estimators.ramp_loss import first_step
 from maxmargin.estimators.separable import separated, solve_hard

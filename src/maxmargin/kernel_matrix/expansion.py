@@ -8,6 +8,7 @@ import numpy as np
 
 from maxmargin.kernel_matrix.matrix import PREPARED_BYTES, KernelMatrix
 from maxmargin.kernel_matrix.tiles import (
+    MOST_FEATURES,
     ROW_COST,
     Bounded,
     Centre,
@@ -25,7 +26,6 @@ from maxmargin.kernels.inner import DENSE_FRACTION
 from maxmargin.kernels.tiles import (
     FLOAT32,
     FLOAT64,
-    TILE_BYTES,
     TILE_COLUMNS,
     TILE_ROWS,
     as_matrix,
@@ -36,14 +36,12 @@ from maxmargin.kernels.tiles import (
     some_rows,
 )
 from maxmargin.rounding import sum_above
-from maxmargin.threads import one_blas_thread, together
+from maxmargin.threads import in_pieces, one_blas_thread, together
 from maxmargin.typing import Floats, Indices, Matrix
 
-PIECE_ROWS = 16
-"""Rows that a tile has at least: sparse ones are made dense where so many fit, and a thread takes as many in finer arithmetic."""
-
-FEW_PRODUCTS = 2**23
-"""Products of two features (an exp counts as ROW_COST of them) up to which one loop over differences is faster than tiles."""
+FEW_PRODUCTS = TILE_ROWS * TILE_COLUMNS * ROW_COST
+"""Products of two features (an exp counts as ROW_COST of them) up to which one loop over differences is faster than tiles: as
+much as the exp of one tile."""
 
 
 class Expansion:
@@ -148,15 +146,10 @@ class Expansion:
         if self.kernel.has_differences:
             return self.bounded(X, FLOAT64, n_threads, by_differences=True)
         X = as_matrix(X)
-        sums, error = np.empty(X.shape[0]), np.empty(X.shape[0])
-        starts = iter(range(0, X.shape[0], PIECE_ROWS))
-
-        def work() -> None:
-            for start in starts:
-                at = slice(start, start + PIECE_ROWS)
-                sums[at], error[at] = self.kernel.fine_sums(cut(X, start, start + PIECE_ROWS), self.Z, self.A[0])
-
-        together([work] * n_threads, n_threads)
+        pieces = in_pieces(
+            lambda begin, end: self.kernel.fine_sums(cut(X, begin, end), self.Z, self.A[0]), X.shape[0], n_threads
+        )
+        sums, error = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
         return Bounded(sums[np.newaxis, np.newaxis], error[np.newaxis])
 
     @property
@@ -271,7 +264,7 @@ class Expansion:
         """Whether rows x are worked on as dense ones."""
         if not self.kernel.sees_values_only:
             return False
-        return self.is_dense or PIECE_ROWS * FLOAT64.itemsize * X.shape[1] <= TILE_BYTES
+        return self.is_dense or X.shape[1] <= MOST_FEATURES
 
     def tiles(self, dtype: np.dtype[Any]) -> Iterable[Tile]:
         """The columns as the kernel wants them in this arithmetic; made once if there is room."""

@@ -17,10 +17,6 @@ from maxmargin.typing import Block, Floats, Indices, Matrix
 if TYPE_CHECKING:
     from maxmargin.kernel_matrix.expansion import Expansion
 
-USUAL = 0.25
-"""Share of rows that makes a value worth shifting to. Of one feature, no row is more than twice as far from it as the farthest
-is from the mean."""
-
 ENTRY_COST, ROW_COST = 1.7, 16
 """Time of one entry in units of one feature of a matrix product, and of the exp of one value (benchmark kernel)."""
 
@@ -39,19 +35,17 @@ class Centre(NamedTuple):
 
 
 def centre_of(kernel: Kernel, rows: Matrix) -> Centre:
-    """μ: of each feature the value of most rows, where there is one, else the mean; and if leaving zeros out is worth while.
+    """μ: of each feature the value of most rows; else, where leaving zeros out is not worth while, the mean.
 
-    The value is looked for at the lower end and in the middle: a value that most rows have is their median.
+    The value is looked for in the middle and at the lower end: a value that most rows have is their median.
     """
     mean = kernel.shift_of(rows)
     if mean is None or not isinstance(kernel, RBF) or not is_compiled() or not 0 < rows.shape[1] <= MOST_FEATURES:
         return Centre(mean)
     some = some_rows(rows)
-    shift, share = mean.copy(), np.full(len(mean), USUAL)
-    middle = len(some) // 2
-    for value in np.partition(some, (0, middle), axis=0)[[0, middle]]:
-        found = (some == value).mean(axis=0)
-        shift, share = np.where(found > share, value, shift).astype(mean.dtype), np.maximum(found, share)
+    low, middle = np.partition(some, (0, len(some) // 2), axis=0)[[0, len(some) // 2]]
+    is_lower = (some == low).sum(axis=0) > (some == middle).sum(axis=0)
+    shift = np.where(is_lower, low, middle).astype(mean.dtype)
     entries = np.count_nonzero(some != shift) / len(some)
     if not ENTRY_COST * entries <= rows.shape[1] + ROW_COST:
         return Centre(mean)
@@ -190,7 +184,7 @@ class PackedRows(ScaledRows):
         return padded
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> Any:
         """The precision of the values."""
         return self.entries.value.dtype
 
@@ -240,11 +234,11 @@ class PackedRows(ScaledRows):
 
 def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Block:
     """Zeros that begin with a line of the cache, as wide as a vector: one that straddles two lines takes twice the time."""
-    from maxmargin._loops.rbf.gathered_sums import LANE_BITS
+    from maxmargin._loops.rbf.gathered_sums import WIDE
 
-    size, line = math.prod(shape) * dtype.itemsize, LANE_BITS // 8
-    memory = np.zeros(size + line, dtype=np.uint8)
-    first = -memory.__array_interface__["data"][0] % line
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.zeros(size + WIDE, dtype=np.uint8)
+    first = -memory.ctypes.data % WIDE
     return memory[first : first + size].view(dtype).reshape(shape)
 
 

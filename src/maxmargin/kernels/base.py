@@ -1,7 +1,7 @@
 """What every kernel is: a function of two rows, evaluated in blocks."""
 
 from abc import ABC, abstractmethod
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -52,10 +52,8 @@ class Kernel(ABC):
     def psd(self) -> bool | None:
         """True: positive semi-definite on any data. False: not in general. None: cannot be known."""
 
-    @property
-    def constant_length(self) -> float | None:
-        """√k(x, x), where that is the same for all x."""
-        return None
+    constant_length: ClassVar[float | None] = None
+    """√k(x, x), where that is the same for all x."""
 
     @property
     def is_resolved(self) -> bool:
@@ -177,10 +175,8 @@ class Kernel(ABC):
     def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
         """Return k(x, x) for all rows."""
 
-    @property
-    def sees_values_only(self) -> bool:
-        """Whether rows may come dense or sparse, float32 or float64, as suits the arithmetic; not so for a user's function."""
-        return False
+    sees_values_only: ClassVar[bool] = False
+    """Whether rows may come dense or sparse, float32 or float64, as suits the arithmetic; not so for a user's function."""
 
     def shift_of(self, rows: Matrix, dtype: Any = None) -> Block | None:
         """Return a point near these rows, of this precision, if the kernel does not change where it is subtracted; else None."""
@@ -197,25 +193,17 @@ class Kernel(ABC):
 
     # ------------------------------------------------------------------ what rounding can do to values and their sums
 
-    @property
-    def is_bounded_in_float32(self) -> bool:
-        """Whether float32 values have an error bound of use."""
-        return False
+    is_bounded_in_float32: ClassVar[bool] = False
+    """Whether float32 values have an error bound of use."""
 
-    @property
-    def is_positive(self) -> bool:
-        """Whether no value is negative."""
-        return False
+    is_positive: ClassVar[bool] = False
+    """Whether no value is negative."""
 
-    @property
-    def has_differences(self) -> bool:
-        """Whether values can be computed more exactly from differences of rows."""
-        return False
+    has_differences: ClassVar[bool] = False
+    """Whether values can be computed more exactly from differences of rows."""
 
-    @property
-    def has_fine_sums(self) -> bool:
-        """Whether sums can be computed in twice the working precision: `fine_sums`."""
-        return False
+    has_fine_sums: ClassVar[bool] = False
+    """Whether sums can be computed in twice the working precision: `fine_sums`."""
 
     def fine_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> tuple[Floats, Floats]:
         """Return Σ_j weights_j k(x, z_j) for each row x in twice the working precision, and a bound of the errors."""

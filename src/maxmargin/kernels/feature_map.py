@@ -77,10 +77,8 @@ class FeatureMap(Kernel):
             )
         inner_products(left, right, out)
 
-    @property
-    def has_fine_sums(self) -> bool:
-        """True: inner products can be had in twice the precision."""
-        return True
+    has_fine_sums = True
+    """True: inner products can be had in twice the precision."""
 
     def fine_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> tuple[Floats, Floats]:
         """See `fine_power_sums`."""

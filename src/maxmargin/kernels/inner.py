@@ -25,15 +25,8 @@ class OfInnerProduct(Kernel):
         """γ, c and the degree such that rounding changes k by no more than it changes (γ⟨u, v⟩ + c)^degree."""
         return 1.0, 0.0, 1
 
-    @property
-    def sees_values_only(self) -> bool:
-        """True: the inner product does not care."""
-        return True
-
-    @property
-    def has_fine_sums(self) -> bool:
-        """True: inner products and powers can be had in twice the precision."""
-        return True
+    sees_values_only = has_fine_sums = True
+    """True: the inner product does not care; and it, and its powers, can be had in twice the precision."""
 
     def fine_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> tuple[Floats, Floats]:
         """See `fine_power_sums`."""

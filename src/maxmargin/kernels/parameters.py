@@ -1,4 +1,4 @@
-"""Checks of kernel parameters, and the widths that depend on the data."""
+"""From what a user types to a kernel: names, checks of parameters, and the widths that depend on the data."""
 
 import math
 import operator

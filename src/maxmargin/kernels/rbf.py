@@ -4,7 +4,7 @@ import math
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -79,15 +79,11 @@ class RBF(WithGamma):
         """True: the Fourier transform of a Gaussian is positive (Bochner)."""
         return True
 
-    @property
-    def constant_length(self) -> float:
-        """1: every x lies on the unit sphere of the feature space."""
-        return 1.0
+    constant_length = 1.0
+    """1: every x lies on the unit sphere of the feature space."""
 
-    @property
-    def sees_values_only(self) -> bool:
-        """True: the distance does not care."""
-        return True
+    sees_values_only = is_bounded_in_float32 = is_positive = has_differences = True
+    """True: a distance of differences, and its exponential, between 0 and 1."""
 
     def shift_of(self, rows: Matrix, dtype: Any = None) -> Block | None:
         """Return the mean of some evenly spaced dense rows, of their own precision; None for sparse ones."""
@@ -143,21 +139,6 @@ class RBF(WithGamma):
         largest = 2 * sum(side.largest for side in sides)
         return bool(_exponent_error(max(side.terms for side in sides), dtype) * largest <= MAX_EXPONENT_ERROR)
 
-    @property
-    def is_bounded_in_float32(self) -> bool:
-        """True: values are at most 1."""
-        return True
-
-    @property
-    def is_positive(self) -> bool:
-        """True: an exponential."""
-        return True
-
-    @property
-    def has_differences(self) -> bool:
-        """True: the distance is one of differences."""
-        return True
-
     def error_weights(self, right: "ScaledRows", sizes: Floats) -> Floats | None:
         """|A|(1 + a'/κ) with a' = γ‖z − μ‖²: so few far rows do not spoil the bound of all others; None in float64."""
         if right.dtype == FLOAT64:
@@ -189,7 +170,7 @@ class RBF(WithGamma):
 
     def _kappa(self, right: "ScaledRows") -> float:
         """κ of the bound: any number > 0 is right, and this one makes it tight for rows like most."""
-        return right.typical + (EXP_ERROR + 134) / (2.0 * right.terms)
+        return float(right.typical + (EXP_ERROR + 134) / (2.0 * right.terms))
 
     def fill_differences(self, X: Matrix, Z: Matrix, out: Block) -> None:
         """Fill a block by differences of the rows as they came, in float64; O(d) a value."""
@@ -246,6 +227,8 @@ class ScaledRows:
     """Abstract base: u = √(2γ)(x − μ) of some rows x, in some form; `squares` are their ½‖u‖² = γ‖x − μ‖²."""
 
     squares: Floats
+    dtype: ClassVar[Any]  # the precision of u
+    terms: ClassVar[Any]  # how many products an exponent sums at most, and the two squares
 
     @cached_property
     def largest(self) -> float:
@@ -256,16 +239,6 @@ class ScaledRows:
     def typical(self) -> float:
         """The median of the squares."""
         return float(np.median(self.squares)) if len(self.squares) else 0.0
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The precision of u."""
-        raise NotImplementedError
-
-    @property
-    def terms(self) -> int:
-        """How many products an exponent sums at most, and the two squares."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -278,10 +251,9 @@ class Side(ScaledRows):
         return Side(self.squares[at], self.rows[at])
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> Any:
         """The precision of u."""
-        dtype: np.dtype[Any] = self.rows.dtype
-        return dtype
+        return self.rows.dtype
 
     @property
     def terms(self) -> int:

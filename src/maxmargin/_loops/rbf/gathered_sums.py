@@ -11,10 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 WIDE = 64
-"""Entries of a row of the table."""
-
-LANE_BITS = 512
-"""Of one vector."""
+"""Entries of a row of the table, and bytes of one vector: a line of the cache."""
 
 
 def _add_gathered() -> Callable[..., Any]:
@@ -29,8 +26,8 @@ def _add_gathered() -> Callable[..., Any]:
         table, chosen, weight, out = (
             context.make_array(arrays[k])(context, builder, arguments[k]).data for k in (0, 1, 2, 5)
         )
-        lanes = LANE_BITS // arrays[0].dtype.bitwidth
-        count, itemsize = WIDE // lanes, arrays[0].dtype.bitwidth // 8
+        itemsize = arrays[0].dtype.bitwidth // 8
+        lanes, count = WIDE // itemsize, itemsize
         i64, vector = ir.IntType(64), ir.VectorType(context.get_data_type(arrays[0].dtype), lanes)
         splat = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
         table, out = (builder.bitcast(data, vector.as_pointer()) for data in (table, out))

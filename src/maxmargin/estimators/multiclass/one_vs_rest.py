@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core import Bias, Candidate, products
 from maxmargin.estimators.base import Classifier, check_flag
-from maxmargin.estimators.kernel_parameters import KernelParameters
+from maxmargin.estimators.kernel_prediction import KernelParameters
 from maxmargin.estimators.multiclass.one_vs_one import Vote
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernels import Kernel, Linear, Precomputed

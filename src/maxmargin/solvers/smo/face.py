@@ -10,7 +10,6 @@ pairs.
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,10 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from maxmargin.kernels import RBF
 from maxmargin.kernels.tiles import TILE_ROWS
-from maxmargin.solvers.linear.rows import STEP_LENGTHS, conjugate_gradients
+from maxmargin.solvers.linear.rows import conjugate_gradients
 from maxmargin.solvers.smo.state import State, estimate
-from maxmargin.threads import together
+from maxmargin.threads import in_pieces
 from maxmargin.typing import Block, Floats, Indices
-
-FACE_RIDGE = {4: 1e-3, 8: 1e-9}
-"""Share of its mean that is added to the diagonal before it is factored, by the bytes of a value: what rounding needs."""
 
 
 def free_samples(state: State) -> Indices:
@@ -35,8 +31,8 @@ def free_samples(state: State) -> Indices:
 
 def is_worth_it(state: State) -> bool:
     """Whether a step on the face may help, and its square fits into half of the memory."""
-    problem, is_known = state.problem, state.gap < state.tuning.face_below
-    if problem.kernel.psd is False or problem.groups is not None or state.source is not None or not is_known:
+    problem = state.problem
+    if problem.kernel.psd is False or problem.groups is not None or state.source is not None or not state.gap < 1.0:
         return False
     count = len(free_samples(state))
     return count >= state.tuning.few and count**2 * _precision(state).itemsize <= state.max_bytes // 2
@@ -77,7 +73,8 @@ def along_the_face(state: State, n_threads: int) -> Iterator[None]:
     face = Face(state, at, n_threads)
     yield
     if state.gap < state.tuning.factor_below:
-        yield from face.square.factor()
+        face.square.factor()
+        yield
     yield from face.turns()
     g_before, moves = active.g.copy(), face.beta - active.beta[at]
     moved = np.flatnonzero(moves)
@@ -125,14 +122,15 @@ class Face:
     def _turn(self) -> float:
         """Go along the solution of the equations as far as the projected path falls; what it gained."""
         direction = self._direction()
-        best_gain, best, best_change = 0.0, self.beta, np.empty(0)
-        for length in STEP_LENGTHS:
+        best_gain, best, best_change, length = 0.0, self.beta, np.empty(0), 1.0
+        while length > self.tuning.little:
             trial = self._projected(self.beta + length * direction)
             move = trial - self.beta
             change = self.square.times(move)
             gain = -float(move @ self.g) - 0.5 * float(move @ change)
+            length *= 0.5
             if gain > best_gain:
-                best_gain, best, best_change = gain, trial, change.copy()
+                best_gain, best, best_change = gain, trial, change
             elif best_gain > 0.0:
                 break
         if best_gain > 0.0:
@@ -155,7 +153,7 @@ class Face:
             square.scale,
             precision=self.tuning.share,
             most_rounds=self.tuning.window,
-            enough=self.tuning.factored_gain if square.is_factored else self.tuning.face_gain,
+            enough=self.tuning.little if square.is_factored else self.tuning.face_gain,
             precondition=_without_sum(solve, solve(mask.astype(np.float64))) if self.has_sum else solve,
         )
         return direction
@@ -166,7 +164,7 @@ class Face:
         if not self.has_sum:
             return out
         total, size = float(self.beta.sum()), float(np.abs(self.beta).sum())
-        for _ in range(len(STEP_LENGTHS)):
+        for _ in range(self.tuning.slow_rounds):
             lack = total - float(out.sum())
             inside = self.may_move & (out > self.lo) & (out < self.hi)
             count = np.count_nonzero(inside)
@@ -196,31 +194,27 @@ class SharedSquare:
     """K, symmetric and C-contiguous, above the diagonal, and after `factor` its Cholesky factor below it.
 
     Both are operators: Kv and (K + ridge)⁻¹v. A product costs n² reads of half the matrix, a solution as many, a factor n³/3
-    operations. Tiles depend on the size alone and each thread has tiles of its own: the same bits for any number of threads.
+    operations. The same bits for any number of threads.
     """
 
     def __init__(self, K: Block, n_threads: int) -> None:
         self.K, self.n_threads, self.is_factored = K, n_threads, False
         self.diagonal = K.diagonal().astype(np.float64)
-        self.scale = np.maximum(self.diagonal, 1e-12 * float(self.diagonal.mean()) + np.finfo(float).tiny)
-        self.ridge = FACE_RIDGE[K.itemsize] * float(self.diagonal.mean())
-        self._middle = int(len(K) * (1.0 - 0.5**0.5))  # the rows above it have half of the triangle
-        self._sums = np.empty((2, len(K)))
+        mean = float(self.diagonal.mean())
+        self.scale = np.maximum(self.diagonal, 1e-12 * mean + np.finfo(float).tiny)
+        self.ridge = float(np.finfo(K.dtype).eps) ** 0.5 * mean  # what rounding needs, and more: half of the digits
         self._solve = get_blas_funcs("trsv", (K,))
 
     def times(self, v: Floats) -> Floats:
-        """Kv; overwritten by the next call."""
+        """Kv."""
         from maxmargin._loops.smo.symmetric import add_symmetric
 
-        self._sums[:] = 0.0
-        cuts = ((0, self._middle), (self._middle, len(self.K)))
-        parts = [
-            partial(add_symmetric, self.K, self.diagonal, v, *cut, out)
-            for cut, out in zip(cuts, self._sums, strict=True)
-        ]
-        together(parts, self.n_threads)
-        self._sums[0] += self._sums[1]
-        return np.asarray(self._sums[0])
+        def part(begin: int, end: int) -> Floats:
+            out = np.zeros(len(v))
+            add_symmetric(self.K, self.diagonal, v, begin, end, out)
+            return out
+
+        return np.asarray(np.sum(in_pieces(part, len(v), self.n_threads, TILE_ROWS), axis=0))
 
     def solve(self, v: Floats) -> Floats:
         """(K + ridge)⁻¹v about, in the precision of K; v over the diagonal without a factor."""
@@ -229,34 +223,8 @@ class SharedSquare:
         half = self._solve(self.K.T, v.astype(self.K.dtype), lower=0, trans=1)
         return np.asarray(self._solve(self.K.T, half, lower=0, trans=0), dtype=np.float64)
 
-    def factor(self) -> Iterator[None]:
-        """Put the factor below the diagonal; stops to breathe. Without one where K is not positive enough."""
-        K, n = self.K, len(self.K)
-        potrf, trtri = get_lapack_funcs(("potrf", "trtri"), (K,))
-        K.reshape(-1)[:: n + 1] += K.dtype.type(self.ridge)
-        for begin in range(0, n, TILE_ROWS):
-            end = min(begin + TILE_ROWS, n)
-            left = K[begin:end, :begin]
-            corner, is_bad = potrf(K[begin:end, begin:end] - left @ left.T, lower=1, clean=1)
-            if is_bad:
-                return
-            self._share(end, partial(_finish, K, begin, end, trtri(corner, lower=1)[0]))
-            below = np.tril_indices(end - begin)
-            K[begin:end, begin:end][below] = corner[below]
-            yield
-        self.is_factored = True
-
-    def _share(self, first: int, work: Callable[[slice], None]) -> None:
-        """Do the work of all tiles of rows from the first row on."""
-        tiles = [slice(at, min(at + TILE_ROWS, len(self.K))) for at in range(first, len(self.K), TILE_ROWS)]
-
-        def part(thread: int) -> None:
-            for tile in tiles[thread :: self.n_threads]:
-                work(tile)
-
-        together([partial(part, k) for k in range(min(self.n_threads, len(tiles)))], self.n_threads)
-
-
-def _finish(K: Block, begin: int, end: int, inverse: Block, rows: slice) -> None:
-    """Rows of L in the columns begin … end, whose corner has this inverse."""
-    K[rows, begin:end] = (K[rows, begin:end] - K[rows, :begin] @ K[begin:end, :begin].T) @ inverse.T
+    def factor(self) -> None:
+        """Put the factor below the diagonal; not where K is not positive enough."""
+        self.K.reshape(-1)[:: len(self.K) + 1] += self.K.dtype.type(self.ridge)
+        _, is_bad = get_lapack_funcs("potrf", (self.K,))(self.K.T, lower=0, overwrite_a=1, clean=0)
+        self.is_factored = not is_bad

@@ -129,7 +129,7 @@ class SMO(Solver):
                 return _without_claim(state, tol)
             if state.gap <= self._goal(state, tol):
                 return Progress(state.gap)
-            if self.shrinking and state.rounds - state.last_shrink >= tuning.slow_rounds:
+            if self.shrinking and 2 * (state.rounds - state.last_shrink) >= tuning.slow_rounds:
                 shrink(state)
             return _without_claim(state, tol)
 
@@ -249,8 +249,6 @@ class SMO(Solver):
 
     def _working_kernel(self, state: State, last: Indices, stay: int) -> WorkingKernel:
         """K of the working set; what the last one had in common with it is copied."""
-        from maxmargin._loops.smo.kernel_squares import mirror, take_square
-
         assert state.matrix is not None
         active, at = state.active, state.working
         size, constant = len(at), state.problem.bias.scale**2
@@ -262,11 +260,12 @@ class SMO(Solver):
             assert state.kernel is not None
             position = np.zeros(len(active.samples), dtype=np.intp)
             position[last] = np.arange(len(last))
-            take_square(state.kernel.K, position[at[:stay]], out)
+            both = position[at[:stay]]
+            out[:stay, :stay] = state.kernel.K[both].take(both, axis=1)
         state.matrix.block(at[stay:], at, out[stay:size, :size])
         if constant:
             out[stay:size, :size] += out.dtype.type(constant)
-        mirror(out, stay, size)
+        out[:stay, stay:size] = out[stay:size, :stay].T
         new = np.arange(stay, size)
         out[new, new] += active.delta[at[stay:]].astype(out.dtype)
         return WorkingKernel.whole(out)

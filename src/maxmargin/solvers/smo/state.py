@@ -53,26 +53,21 @@ class SMOTuning:
     """Relative gap that float32 is good for on the way to a smaller one."""
 
     slow_rounds: int = 10
-    """Rounds in which the gap must halve, or the next working sets are twice as large. So many also lie between two looks for
-    samples to leave out, and pass without progress before a small problem claims what it has."""
+    """Rounds in which the gap must halve, or the next working sets are twice as large. Half as many lie between two looks for
+    samples to leave out; so many pass without progress before a small problem claims what it has."""
 
     fine: float = 1e-7
     """Relative gap at which the free samples of a small problem are certain, and its last digits are computed."""
 
-    face_below: float = 0.7
-    """Relative gap below which the face is known well enough to go along it."""
-
     factor_below: float = 0.07
     """Relative gap below which the equations of the face are factored."""
 
-    little: float = 0.01
-    """Share of the first turn's gain below which a turn on the face is the last."""
+    little: float = 0.02
+    """Share of the first turn's gain below which a turn on the face is the last, and of the best round's below which a round of
+    conjugate gradients with a factor is; also the shortest step along the projected path."""
 
     face_gain: float = 0.3
-    """Share of the best round's gain below which a round of conjugate gradients is the last."""
-
-    factored_gain: float = 0.02
-    """The same with a factor, which makes each round worth more."""
+    """The share for conjugate gradients without a factor, whose rounds are worth less."""
 
     window: int = 25
     """Rounds without progress after which float32 gives way to float64, a small problem computes its last digits from where it
