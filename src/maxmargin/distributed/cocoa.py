@@ -50,8 +50,7 @@ class Coordinates:
         self.square, self.boost = self.delta, 0.0
         present = np.flatnonzero(cost > 0)
         self.moved, self.before = present[:0], self.alpha[:0]
-        chunk = dual_cd.chunk_of(site.piece.rows, len(present))
-        self.whole = dual_cd.Active.of(present, site.plan.seed, chunk)
+        self.whole = dual_cd.Active.of(present, site.plan.seed)
         self.parts = [self.whole]  # of a sweep
 
     def begin(self, n_parts: int, is_full: bool) -> None:
@@ -61,7 +60,7 @@ class Coordinates:
         whole, thresholds = self.whole, self.parts[0].thresholds
         chosen = whole.samples if is_full else np.concatenate([part.order[: part.count] for part in self.parts])
         order = np.empty_like(chosen)
-        shuffle(chosen, len(chosen), whole.chunk, whole.seed, order)
+        shuffle(chosen, len(chosen), dual_cd.DualCD.tuning.chunk, whole.seed, order)
         if is_full:
             thresholds = np.array([np.inf, -np.inf])
         self.parts = [
@@ -158,7 +157,7 @@ class Ascent:
             self.constant = dual_cd.constant_feature(mean_square, sum(task.costs))
         self.boost, self.eta, self.round, self.dual = float(task.n_blocks), 0.0, 0, 0.0
         self.missing: list[float] = []  # the share of the gap that each sweep has seen
-        self.caution, self.n_active = dual_cd.DualCD.tuning.claim, task.facts.n_present
+        self.caution, self.n_active = 1.0, task.facts.n_present
         self.total, self.n_total = self.w, 1  # of this sweep's weights, which swing about their mean
         course.method = self
 

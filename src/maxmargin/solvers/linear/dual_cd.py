@@ -44,27 +44,19 @@ class DualCDTuning:
     """Constant feature of a free bias, as a share of a sample's length: 0.1 to 0.5 cost no more sweeps than no bias does; with 1
     or more the sweeps multiply, as the constant then couples all samples."""
 
-    chunk_values: int = 3000
-    """Stored values of neighbouring samples that are visited as they lie in memory: 36 kB, a first-level cache."""
-
-    chunk_rows: int = 20
-    """Samples in such a chunk, at most: chunks come in a random order, and that needs many of them."""
-
-    claim: float = 0.75
-    """Share of what a sweep counts that is the gap which it leaves: it sees each sample before it moves it."""
+    chunk: int = 20
+    """Neighbouring samples that are visited as they lie in memory: reading memory in order is fast, but chunks come in a random
+    order, and that needs many of them."""
 
     eager: float = 0.2
-    """Share of the last sweep's largest violation by which its gradient must hold a sample on its bound to be shrunk; Hsieh et
-    al. have 1."""
+    """Share of the last sweep's largest violation by which its gradient must hold a sample on its bound to be shrunk. Hsieh et
+    al. have 1, which takes twice as long on farm_ads with C = 100."""
 
     full_every: int = 40
     """Sweeps after which all samples are visited again, shrunk or not."""
 
     pace: int = 5
     """Sweeps over which their pace is measured, and least pause from one step on a face to the next."""
-
-    face_price: float = 40.0
-    """Sweeps that the first step on a face is expected to cost; of the next ones the passes of the last are counted."""
 
     enough: float = 0.3
     """Share of the best conjugate-gradient round's gain below which a round is the last: sweeps do the rest more cheaply."""
@@ -81,15 +73,14 @@ class Active:
     visits: Indices
     thresholds: Floats
     report: Floats
-    chunk: int
 
     @classmethod
-    def of(cls, samples: Indices, seed: int, chunk: int) -> "Active":
+    def of(cls, samples: Indices, seed: int) -> "Active":
         """All samples."""
         n = len(samples)
         state = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
         order, visits = np.empty(n, np.int64), np.empty(n, np.int64)
-        new = cls(samples, state, n, order, visits, np.empty(2), np.zeros(len(FIELDS)), chunk)
+        new = cls(samples, state, n, order, visits, np.empty(2), np.zeros(len(FIELDS)))
         new.unshrink()
         return new
 
@@ -107,8 +98,8 @@ class Active:
     def learn(self) -> None:
         """Take the thresholds of the next sweep from the report of this one."""
         self.count = int(self.report[N_ACTIVE])
-        self.thresholds[0] = DualCD.tuning.eager * self.report[HIGHEST] if self.report[HIGHEST] > 0 else np.inf
-        self.thresholds[1] = DualCD.tuning.eager * self.report[LOWEST] if self.report[LOWEST] < 0 else -np.inf
+        highest, lowest, eager = self.report[HIGHEST], self.report[LOWEST], DualCD.tuning.eager
+        self.thresholds[:] = eager * highest if highest > 0 else np.inf, eager * lowest if lowest < 0 else -np.inf
 
 
 class _State:
@@ -132,12 +123,12 @@ class _State:
         self.w[-1] -= self.s * problem.total
         gain = self.alpha @ (self.target - problem.y * self.b0) - 0.5 * (self.delta * self.alpha) @ self.alpha
         self.dual = float(gain + problem.total * self.b0 - 0.5 * (self.w @ self.w))  # with the offset b₀
-        self.active = Active.of(on, seed, chunk_of(rows, len(on)))
+        self.active = Active.of(on, seed)
         self.missing: list[float] = []
         self.seconds = 0.0  # of all sweeps
-        tuning = DualCD.tuning
-        self.face_cost, self.face_pause = tuning.face_price, tuning.pace
-        self.next_face = self.next_claim = 2 * tuning.pace
+        self.face_pause = DualCD.tuning.pace
+        self.next_face = self.next_claim = 2 * self.face_pause
+        self.face_cost = 4.0 * self.face_pause  # unknown: it is to save more sweeps than there were
 
     @property
     def sweeps(self) -> int:
@@ -201,7 +192,7 @@ class DualCD(RowSolver):
             if self._face_pays(state, tol, clock):
                 self._face_step(state, lambda: clock.spent() is not None)
         missing = state.missing[-1]
-        gap = self.tuning.claim * missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
+        gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
         active.learn()
         if (gap <= tol and not was_full) or active.count == 0 or state.sweeps % self.tuning.full_every == 0:
             active.unshrink()
@@ -242,11 +233,6 @@ def constant_feature(mean_square: float, total_cost: float) -> float:
     return float(max(DualCD.tuning.constant * math.sqrt(mean_square), total_cost**-0.5))
 
 
-def chunk_of(rows: Rows, n: int) -> int:
-    """Neighbouring samples that are visited together, of n that count."""
-    return min(max(1, DualCD.tuning.chunk_values * n // max(rows.n_values, 1)), DualCD.tuning.chunk_rows)
-
-
 def sweep(
     rows: Rows,
     y: Floats,
@@ -264,7 +250,7 @@ def sweep(
     from maxmargin._loops.linear.dual_cd import sweep_csr, sweep_dense
 
     (sweep_csr if rows.is_sparse else sweep_dense)(
-        *rows.arrays, y, *box, alpha, w, *numbers, active.order, active.count, active.thresholds, active.chunk,
+        *rows.arrays, y, *box, alpha, w, *numbers, active.order, active.count, active.thresholds, DualCD.tuning.chunk,
         active.seed, active.visits, active.report,
     )  # fmt: skip
 
