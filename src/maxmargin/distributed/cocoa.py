@@ -157,7 +157,7 @@ class Ascent:
             self.constant = dual_cd.constant_feature(mean_square, sum(task.costs))
         self.boost, self.eta, self.round, self.dual = float(task.n_blocks), 0.0, 0, 0.0
         self.missing: list[float] = []  # the share of the gap that each sweep has seen
-        self.caution, self.n_active = 1.0, task.facts.n_present
+        self.caution, self.n_active = dual_cd.DualCD.tuning.claim, task.facts.n_present
         self.total, self.n_total = self.w, 1  # of this sweep's weights, which swing about their mean
         course.method = self
 

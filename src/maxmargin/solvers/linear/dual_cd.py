@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -47,6 +47,10 @@ class DualCDTuning:
     chunk: int = 20
     """Neighbouring samples that are visited as they lie in memory: reading memory in order is fast, but chunks come in a random
     order, and that needs many of them."""
+
+    claim: float = 0.75
+    """Share of what a sweep counts that is the gap which it leaves: it sees each sample before it moves it. With 1 a default fit
+    of 20newsgroups takes three sweeps of 18 more."""
 
     eager: float = 0.2
     """Share of the last sweep's largest violation by which its gradient must hold a sample on its bound to be shrunk. Hsieh et
@@ -190,9 +194,9 @@ class DualCD(RowSolver):
             state.sweep()
             state.seconds += clock.seconds - begin
             if self._face_pays(state, tol, clock):
-                self._face_step(state, lambda: clock.spent() is not None)
+                face_step(state, lambda: clock.spent() is not None)
         missing = state.missing[-1]
-        gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
+        gap = self.tuning.claim * missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
         active.learn()
         if (gap <= tol and not was_full) or active.count == 0 or state.sweeps % self.tuning.full_every == 0:
             active.unshrink()
@@ -210,16 +214,6 @@ class DualCD(RowSolver):
         if state.sweeps < state.next_face or state.face_cost * state.seconds / state.sweeps > clock.seconds_left:
             return False
         return state.sweeps_to_come(tol, self.tuning.pace) > state.face_cost
-
-    def _face_step(self, state: _State, is_over: Callable[[], bool]) -> None:
-        """A step on the face; where sweeps gain more at the same cost, the next one has to wait twice as long."""
-        done = face_step(state, is_over)
-        state.w = state.w + done.move
-        state.dual += done.gain
-        state.face_cost = done.cost
-        has_paid = done.gain > done.cost * float(state.active.report[GAIN])
-        state.face_pause = self.tuning.pace if has_paid else 2 * state.face_pause
-        state.next_face = state.sweeps + state.face_pause
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The present α as a candidate; w as it was kept, so that nothing is summed again."""
@@ -255,20 +249,14 @@ def sweep(
     )  # fmt: skip
 
 
-class FaceStep(NamedTuple):
-    """What a step did: the vector that w moved by, its gain in the dual, and its cost in sweeps over the free samples."""
+def face_step(state: _State, is_over: Callable[[], bool] = lambda: False) -> None:
+    """Move the free samples towards their common minimum, until `is_over`; they minimise
 
-    move: Floats
-    gain: float
-    cost: float
+        ½‖Σ α_j y_j x̃_j‖² + ½Σ δ_j α_j² − Σ (r_j − y_j b₀) α_j     s.t.  0 ≤ α ≤ u
 
-
-def face_step(state: _State, is_over: Callable[[], bool] = lambda: False) -> FaceStep:
-    """Change α towards the free samples' common minimum, until `is_over`; what is gained is 0 where that leads nowhere.
-
-    They minimise  ½‖Σ α_j y_j x̃_j‖² + ½Σ δ_j α_j² − Σ (r_j − y_j b₀) α_j,  0 ≤ α ≤ u.
+    Where sweeps gain more at the same cost, the next step has to wait twice as long.
     """
-    is_free = (state.alpha > 0) & (state.alpha < state.upper)
+    is_free, tuning = (state.alpha > 0) & (state.alpha < state.upper), DualCD.tuning
     at, rows = state.rows.gathered(np.flatnonzero(is_free))
     y, start, delta, free = state.problem.y[at], state.alpha[at], state.delta[at], is_free[at]
     A = Signed(rows, y, state.s)
@@ -277,8 +265,7 @@ def face_step(state: _State, is_over: Callable[[], bool] = lambda: False) -> Fac
     def times(v: Floats) -> Floats:
         return np.where(free, A.scores(A.combine(v)) + delta * v, 0.0)
 
-    enough = DualCD.tuning.enough
-    direction, rounds = conjugate_gradients(times, descent, state.square[at], enough=enough, is_over=is_over)
+    direction, rounds = conjugate_gradients(times, descent, state.square[at], enough=tuning.enough, is_over=is_over)
     best, gain, move = start, 0.0, np.zeros_like(state.w)
     passes = 2 * rounds + 3  # the copy of the rows counts as two
     for length in STEP_LENGTHS if rounds else ():
@@ -291,5 +278,8 @@ def face_step(state: _State, is_over: Callable[[], bool] = lambda: False) -> Fac
             best, gain, move = trial, its_gain, its_move.copy()
         elif gain > 0.0:
             break
-    state.alpha[at] = best
-    return FaceStep(move, gain, 0.5 * passes)
+    state.alpha[at], state.w, state.dual = best, state.w + move, state.dual + gain
+    state.face_cost = 0.5 * passes  # in sweeps over the free samples
+    has_paid = gain > state.face_cost * float(state.active.report[GAIN])
+    state.face_pause = tuning.pace if has_paid else 2 * state.face_pause
+    state.next_face = state.sweeps + state.face_pause
