@@ -69,8 +69,7 @@ def compiled():
 def small_blocks():
     """Blocks of 1 MB: then what is left is what grows with the data."""
     with (
-        mock.patch.object(tiles, "TILE_BYTES", MB),
-        mock.patch.object(rows, "PIECE_VALUES", MB // 8),
+        mock.patch.object(rows, "PIECE_VALUES", MB // 16),
         mock.patch.object(tiles, "TILE_BYTES", MB),
     ):
         yield
@@ -143,7 +142,7 @@ def test_a_product_holds_a_block_and_the_next_one(product):
 def test_a_gram_matrix_holds_a_block_its_product_and_the_next_one():
     X, _ = dense(40_000, 50)
     out = np.zeros((51, 51))
-    with mock.patch.object(rows, "PIECE_VALUES", 2**18):
+    with mock.patch.object(rows, "PIECE_VALUES", 2**17):
         peak, _ = peak_of(lambda: rows.Rows.of_matrix(X).add_squares(np.arange(40_000), np.ones(40_000), 1.0, out))
     assert peak < 3 * 8 * 2**18 + 3 * 8 * 40_000 + 8 * 8 * 50**2
     np.testing.assert_allclose(np.tril(out)[:50, :50], np.tril(X.astype(np.float64).T @ X), atol=1e-6)

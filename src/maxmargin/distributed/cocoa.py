@@ -51,8 +51,7 @@ class Coordinates:
         self.upper, self.delta = loss.upper(cost), loss.dual_diagonal(cost)
         present = np.flatnonzero(cost > 0)
         self.moved, self.before = present[:0], self.alpha[:0]
-        chunk = dual_cd.chunk_of(site.piece.rows, len(present))
-        self.whole = dual_cd.Active.of(present, site.plan.seed, chunk)
+        self.whole = dual_cd.Active.of(present, site.plan.seed)
         self.parts = [self.whole]  # of a sweep
 
     def begin(self, n_parts: int, is_full: bool) -> None:
@@ -62,7 +61,7 @@ class Coordinates:
         whole, thresholds = self.whole, self.parts[0].thresholds
         chosen = whole.samples if is_full else np.concatenate([part.order[: part.count] for part in self.parts])
         order = np.empty_like(chosen)
-        shuffle(chosen, len(chosen), whole.chunk, whole.seed, order)
+        shuffle(chosen, len(chosen), dual_cd.DualCD.tuning.chunk, whole.seed, order)
         if is_full:
             thresholds = np.array([np.inf, -np.inf])
         self.parts = [

@@ -48,17 +48,18 @@ class AutoTuning:
     """Sizes at which one solver is better than another, and what the others cost in rounds of the present one."""
 
     few_samples: int = 300
-    """Samples up to which wide data are solved through their Gram matrix, and the L1 penalty by one linear program: a second
-    at most (benchmarks `linear` and `l1`)."""
+    """Samples up to which wide data are solved through their Gram matrix, and the L1 penalty by one linear program.
+    Chosen by hand; no benchmark on record."""
 
     few_features: int = 1000
-    """Features up to which Newton steps in the weights begin: d³/3 operations take as long as a pass over a million values."""
+    """Features up to which Newton steps in the weights are the cheaper ones, if there are four times as many samples. Chosen by
+    hand; no benchmark on record."""
 
     roomy: int = 2
-    """Samples for each feature from which Newton steps in the weights end better than sweeps do (benchmark `linear`)."""
+    """Samples for each feature from which Newton steps in the weights end better than sweeps do. Chosen by hand; no benchmark on record."""
 
     newton_price: float = 30.0
-    """Sweeps that Newton steps in the weights take as long as (benchmark `linear`, C = 100)."""
+    """Sweeps that Newton steps in the weights take as long as. Chosen by hand; no benchmark on record."""
 
     square_price: float = 0.25
     """Sweeps for each sample that the kernel square of all samples and its solution take as long as: a row of it is about half a

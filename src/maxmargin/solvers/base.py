@@ -29,8 +29,8 @@ class DriverTuning:
     """When a solver is believed, when it has stalled, and when another one goes on."""
 
     window: int = 200
-    """Rounds of a solver (or half of all its rounds, if that is more) in which the best dual value must rise. Sweeps over text
-    with twins of both classes pause for up to a hundred (`tests/solvers/test_hand_over.py`)."""
+    """Rounds of a solver (or half of all its rounds, if that is more) in which the best dual value must rise.
+    Chosen by hand; no benchmark on record."""
 
     tenth: float = 0.9
     """Factor by which a certified gap must fall to count as progress: the weights can get better while the dual value has no
@@ -40,11 +40,11 @@ class DriverTuning:
     """Share of the missing gap that the dual value must gain to have risen: with less, a million such gains would be needed."""
 
     finest: float = 1e-12
-    """Relative gap that is not worth waiting for: 5000 roundings of float64."""
+    """Relative gap that is not worth waiting for: some 9000 unit roundoffs."""
 
     early: float = 0.4
-    """Share of another solver's price that must have been spent before the pace of the present one is believed (benchmark
-    `linear`, text sets, C = 100)."""
+    """Share of another solver's price that must have been spent before the pace of the present one is believed. Chosen
+    by hand; no benchmark on record."""
 
     few_samples: int = 2000
     """Samples up to which solvers that ended short of the goal begin anew, each in its turn: it takes seconds at most."""
