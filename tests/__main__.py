@@ -31,7 +31,7 @@ CORE = (
     "tests/test_architecture.py",
     "tests/test_rounding.py",
     "tests/core",
-    "tests/solvers/test_base.py",
+    "tests/solvers/test_driver.py",
     "tests/solvers/test_auto.py",
     "tests/estimators/test_svc.py",
     "tests/estimators/test_linear.py",

@@ -108,7 +108,7 @@ CLAIMS = (
     Claim(
         "estimators/base.py",
         "This {} carries no certificate",
-        "tests/cli/commands/test_questions.py::test_models_without_a_certificate_say_so",
+        "tests/cli/test_questions.py::test_models_without_a_certificate_say_so",
     ),
     Claim(
         "estimators/stochastic/perceptron.py",
@@ -123,7 +123,7 @@ CLAIMS = (
     Claim(
         "html_report/templates/certificate.html.j2",
         "There is no proof: a model file keeps no witness",
-        "tests/io/test_model_file.py::test_a_loaded_model_has_every_attribute_of_the_saved_one",
+        "tests/io/model/test_model_file.py::test_a_loaded_model_has_every_attribute_of_the_saved_one",
     ),
     Claim(
         "analysis/bound.py",
@@ -198,12 +198,12 @@ CLAIMS = (
     Claim(
         "analysis/leave_one_out/theorems.py",
         "It is a training error; of an exact optimum",
-        "tests/analysis/test_leave_one_out.py::test_training_errors_are_leave_one_out_errors",
+        "tests/analysis/leave_one_out/test_leave_one_out.py::test_training_errors_are_leave_one_out_errors",
     ),
     Claim(
-        "cli/commands/questions.py",
+        "cli/questions.py",
         "Not certified: the relative gap",
-        "tests/cli/commands/test_questions.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
+        "tests/cli/test_questions.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
     ),
     Claim(
         "cli/demonstration.py",
@@ -213,62 +213,62 @@ CLAIMS = (
     Claim(
         "cli/demonstration.py",
         "Anyone can check the witness.",
-        "tests/estimators/test_hard_margin.py::test_the_iris_pair_that_overlaps_is_refused_with_an_exact_witness",
+        "tests/estimators/test_svc_hard_margin.py::test_the_iris_pair_that_overlaps_is_refused_with_an_exact_witness",
     ),
     Claim(
         "cli/demonstration.py",
         "Exact leave-one-out: {} models",
-        "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
+        "tests/estimators/leave_one_out/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
     ),
     Claim(
         "cli/demonstration.py",
         "not certified",
-        "tests/core/test_certificate_words.py::test_it_is_certified_at_tol_and_not_just_above",
+        "tests/core/certificate/test_certificate_words.py::test_it_is_certified_at_tol_and_not_just_above",
     ),
     Claim(
-        "cli/commands/fit.py",
+        "cli/fit.py",
         "Not certified",
-        "tests/cli/commands/test_fit.py::test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved",
+        "tests/cli/test_fit.py::test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved",
     ),
     Claim(
-        "cli/commands/questions.py",
+        "cli/questions.py",
         "{} labels are too close to a tie to be certain",
-        "tests/estimators/test_leave_one_out.py::test_ties_are_called_undecidable",
+        "tests/estimators/leave_one_out/test_leave_one_out.py::test_ties_are_called_undecidable",
     ),
     Claim(
-        "cli/commands/predict.py",
+        "cli/questions.py",
         "Write certain or open after the label",
         "tests/estimators/test_svc_prediction.py::test_a_certified_prediction_never_changes_at_the_exact_optimum",
     ),
     Claim(
-        "cli/commands/questions.py",
+        "cli/questions.py",
         "Include exact leave-one-out",
-        "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
+        "tests/estimators/leave_one_out/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
     ),
     Claim(
         "core/certificate/certify.py",
         "Not certified: the gap is infinite",
-        "tests/core/test_certificate_words.py::test_an_infinite_gap_is_not_certified",
+        "tests/core/certificate/test_certificate_words.py::test_an_infinite_gap_is_not_certified",
     ),
     Claim(
         "core/certificate/certify.py",
         "Not certified: the gap is {}",
-        "tests/core/test_certificate_words.py::test_it_is_certified_at_tol_and_not_just_above",
+        "tests/core/certificate/test_certificate_words.py::test_it_is_certified_at_tol_and_not_just_above",
     ),
     Claim(
         "core/certificate/certify.py",
         "Not certified: an earlier version",
-        "tests/io/test_model_file.py::test_files_of_version_1_know_no_training_data_and_their_certificates_have_the_goal_of_the_fit",
+        "tests/io/model/test_model_file.py::test_files_of_version_1_know_no_training_data_and_their_certificates_have_the_goal_of_the_fit",
     ),
     Claim(
         "core/certificate/certify.py",
         "the objective {} is proved to be within",
-        "tests/core/test_certificate.py::test_the_gap_is_never_below_the_true_suboptimality",
+        "tests/core/certificate/test_certificate.py::test_the_gap_is_never_below_the_true_suboptimality",
     ),
     Claim(
         "core/certificate/certify.py",
         "Optimal to rounding",
-        "tests/core/test_certificate_words.py::test_optimal_to_rounding_needs_the_gap_that_was_asked_for",
+        "tests/core/certificate/test_certificate_words.py::test_optimal_to_rounding_needs_the_gap_that_was_asked_for",
     ),
     Claim(
         "core/certificate/certify.py",
@@ -278,42 +278,42 @@ CLAIMS = (
     Claim(
         "core/certificate/certify.py",
         "scale the features, or relax tol: at least half",
-        "tests/core/test_certificate_words.py::test_optimal_to_rounding_needs_the_gap_that_was_asked_for",
+        "tests/core/certificate/test_certificate_words.py::test_optimal_to_rounding_needs_the_gap_that_was_asked_for",
     ),
     Claim(
         "core/solution.py",
         "The requested gap was reached and proved.",
-        "tests/solvers/test_base.py::test_a_solver_that_flatters_itself_is_not_believed",
+        "tests/solvers/test_driver.py::test_a_solver_that_flatters_itself_is_not_believed",
     ),
     Claim(
         "core/solution.py",
         "The solver finished just short",
-        "tests/solvers/test_base.py::test_a_solver_that_gives_up_near_the_tolerance_has_almost_solved_and_far_from_it_not",
+        "tests/solvers/test_driver.py::test_a_solver_that_gives_up_near_the_tolerance_has_almost_solved_and_far_from_it_not",
     ),
     Claim(
         "core/solution.py",
         "The solver found no feasible point",
-        "tests/solvers/test_base.py::test_a_hard_margin_that_cannot_be_had_is_infeasible",
+        "tests/solvers/test_driver.py::test_a_hard_margin_that_cannot_be_had_is_infeasible",
     ),
     Claim(
         "estimators/progress/convergence.py",
         "Not certified: ",
-        "tests/core/test_certificate_words.py::test_a_fit_that_was_stopped_after_one_round_is_not_certified",
+        "tests/core/certificate/test_certificate_words.py::test_a_fit_that_was_stopped_after_one_round_is_not_certified",
     ),
     Claim(
         "estimators/progress/display.py",
         "gap {} {}certified",
-        "tests/core/test_certificate_words.py::test_a_fit_that_was_stopped_after_one_round_is_not_certified",
+        "tests/core/certificate/test_certificate_words.py::test_a_fit_that_was_stopped_after_one_round_is_not_certified",
     ),
     Claim(
         "estimators/leave_one_out/result.py",
         "It lies outside the margin, so nothing moves",
-        "tests/analysis/test_leave_one_out.py::test_what_is_no_support_vector_stays_correct_and_moves_nothing",
+        "tests/analysis/leave_one_out/test_leave_one_out.py::test_what_is_no_support_vector_stays_correct_and_moves_nothing",
     ),
     Claim(
         "estimators/leave_one_out/result.py",
         "Its weight is 0: it was never there.",
-        "tests/estimators/test_leave_one_out.py::test_weights_count_and_weight_zero_is_absent",
+        "tests/estimators/leave_one_out/test_leave_one_out.py::test_weights_count_and_weight_zero_is_absent",
     ),
     Claim(
         "estimators/separable.py",
@@ -338,7 +338,7 @@ CLAIMS = (
     Claim(
         "html_report/templates/leave_one_out.html.j2",
         "Leave-one-out error: {}. Each label comes",
-        "tests/estimators/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
+        "tests/estimators/leave_one_out/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
     ),
     Claim(
         "html_report/templates/page.html.j2",
@@ -373,7 +373,7 @@ CLAIMS = (
     Claim(
         "solvers/ramp/exact.py",
         "exact: branch and bound",
-        "tests/solvers/test_ramp.py::test_the_exact_search_finds_the_least_value",
+        "tests/solvers/ramp/test_ramp.py::test_the_exact_search_finds_the_least_value",
     ),
 )
 
@@ -396,7 +396,7 @@ NO_CLAIMS = (
     ("cli/estimator_options.py", "The relative duality gap to prove."),
     ("distributed/workers/dask_cluster.py", "Partition {} cannot be used"),
     ("io/_atomic.py", "Cannot write"),
-    ("io/_formats/by_name.py", "This is no model file"),
+    ("io/_model_files.py", "This is no model file"),
     ("io/_model/parameters.py", "a finite number ≥ 0"),
     ("io/_model/parameters.py", "a whole number ≥ −1"),
     ("io/_model/parameters.py", "a whole number ≥ 0"),
@@ -412,6 +412,6 @@ NO_CLAIMS = (
     ("solvers/interior/interior_point.py", "InteriorPoint takes up to {} samples"),
     ("solvers/active_set.py", "ActiveSet takes up to {} samples"),
     ("io/_model/fitted.py", "a classifier has at least two classes"),
-    ("io/_model/model_file.py", "{} does not say {}, so this is no model file"),
+    ("io/_model_files.py", "{} does not say {}, so this is no model file"),
     ("io/_model/parameters.py", "{} cannot be read"),
 )

@@ -30,15 +30,14 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     "solvers.stochastic.iterates": ("T", "MASS", "LOSS", "SCALE", "SQUARE"),
     "_loops.stochastic.pegasos": ("T", "MASS", "LOSS", "SCALE", "SQUARE"),
     "_loops.linear.dual_cd": ("HIGHEST", "LOWEST", "RESIDUAL", "N_ACTIVE", "GAIN", "N_FIELDS"),
-    "_loops.linear.proximal_newton": ("N_MOVED", "N_TURNED", "N_BENT", "RESIDUAL", "LOSS", "N_FIELDS"),
-    "_loops.smo.pair_steps": ("FIRST", "LAST", "STEPS", "USED", "IS_FULL", "N_FIELDS"),
+    "_loops.smo.pair_steps": ("USED", "IS_FULL"),
     "_loops.leave_one_out.fields": (
         *("LOWER", "UPPER", "GAP", "EXHAUSTED", "BIAS", "N_BOUNDS"),
         *("INSIDE", "LOW", "HIGH"),  # statuses: where a sample is
     ),
     # Statuses.
     "solvers.active_set": ("BELOW", "FREE", "ABOVE"),
-    "core.certificate.groups": ("OUTSIDE", "ON", "INSIDE", "ABSENT"),
+    "core.certificate.parts": ("OUTSIDE", "ON", "INSIDE", "ABSENT", "NO_SPARE"),
     "_loops.l1.simplex_exchange": ("DONE", "ENDLESS", "TIRED"),
     "_loops.hard_margin.nearest_points": ("UNFINISHED", "OPTIMAL", "STUCK", "FULL", "SHRUNK"),
     # Formats: features are numbered in 16 bits.
@@ -47,7 +46,6 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     # Parts of a formula: the signs of w⁺ and w⁻; the offset of τ from t; nothing to spare.
     "solvers.l1.interior_point": ("SIGN",),
     "solvers.stochastic.pegasos": ("METHODS",),
-    "core.certificate.parts": ("NO_SPARE",),
     # Exact constants: unit roundoff, Dekker's splitter, SplitMix64, unsigned small integers.
     "_loops.leave_one_out.look": ("UNIT",),
     "_loops.compensated": ("SPLITTER",),

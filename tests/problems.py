@@ -103,3 +103,14 @@ def bag_of_words(n=600, d=6000, longest=600, seed=0):
     rows += [rows[i] for i in twice]
     indices, ends = np.concatenate(rows), np.cumsum([0, *map(len, rows)])
     return sp.csr_array((np.ones(len(indices)), indices, ends), shape=(len(rows), d)), np.append(y, -y[twice])
+
+
+def clouds(seed=0, n=80, d=5, flips=8):
+    """(X, labels, y): two clouds of d features, two of them useful; the first labels are flipped."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2, 1, -1)
+    X = rng.standard_normal((n, d))
+    X[:, :2] += 1.5 * y[:, None]
+    labels = y.copy()
+    labels[:flips] *= -1
+    return X, labels, y

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-from maxmargin.core import SquaredHinge
+from maxmargin.core import Hinge, SquaredHinge
 from maxmargin.kernels import RBF, Custom, FeatureMap, Linear, Polynomial, Precomputed
 from tests.kernels import twins
 
@@ -150,8 +150,8 @@ def solve_qp(problem):
     upper = problem.cost[on] / unit
     Q = unit * np.outer(y, y) * K
     squared = isinstance(problem.loss, SquaredHinge)
-    if squared and not problem.is_hard:
-        Q[np.diag_indices(len(on))] += 0.5 / upper
+    if not isinstance(problem.loss, Hinge) and not problem.is_hard:
+        Q[np.diag_indices(len(on))] += 0.5 / upper if squared else problem.loss.dual_diagonal(upper)
     A, b, cones = [-np.eye(len(on))], [np.zeros(len(on))], [clarabel.NonnegativeConeT(len(on))]
     if not squared and not problem.is_hard:
         A, b, cones = [*A, np.eye(len(on))], [*b, upper], [*cones, clarabel.NonnegativeConeT(len(on))]

@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from maxmargin.core import L2, Bias, Hinge, Problem, SquaredHinge
+from maxmargin.core import L2, Bias, Problem, losses
 from maxmargin.kernels import RBF, Custom, FeatureMap, Linear, Polynomial, Precomputed, interactions
 
 KERNELS = ("linear", "poly", "rbf", "precomputed", "custom", "feature map")
-LOSSES = (Hinge(), SquaredHinge())
+LOSSES = tuple(loss for loss in losses.LOSSES.values() if loss.has_quadratic_dual)
 BIASES = ("free", "none", "penalized")
 MARGIN = L2()
 SCALES = (1e-6, 1e-3, 1.0, 1e3, 1e6)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC, LinearSVC
 
 from maxmargin.core import L1, Bias, Candidate, Problem, Status, certify
-from maxmargin.core.dual import make_feasible
-from maxmargin.core.reduce import to_candidate
+from maxmargin.core.candidate import make_feasible, to_candidate
 from maxmargin.errors import NotSupportedError
 from maxmargin.kernels import RBF
 from maxmargin.solvers import SOLVERS, InteriorPoint, solve

@@ -14,7 +14,7 @@ from maxmargin.analysis import bounds as theorems
 from maxmargin.analysis.bounds import *  # noqa: F403
 from maxmargin.analysis.bounds import Bound
 from maxmargin.core import Candidate, Hinge, Problem, Regularization
-from maxmargin.core.certificate.groups import count_groups
+from maxmargin.core.certificate.parts import count_groups
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.inspect import stored_problems
 from maxmargin.estimators.per_sample import anatomies

@@ -157,6 +157,13 @@ def test_absent_samples_are_not_looked_at():
 # -------------------------------------------------------------------------------------------------------- what is proved
 
 
+def test_samples_in_another_order_than_their_rows_are_looked_at_in_theirs():
+    X, order = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([3, 0, 2, 1])
+    problem = Problem(X, np.array([1.0, -1.0, 1.0, -1.0]), np.full(4, np.inf), rows=order)
+    assert Separable(np.array([2.0]), -3.0, 0.5, problem).check()
+    assert not Separable(np.array([-2.0]), 3.0, 0.5, problem).check()
+
+
 def test_the_bound_is_half_the_distance_of_two_points_of_the_hulls():
     problem = Problem(
         np.array([[0.0, 0.0], [0.0, 2.0], [3.0, 0.0]]), np.array([-1.0, -1.0, 1.0]), cost=np.full(3, np.inf)

@@ -24,8 +24,7 @@ from maxmargin.core import SquaredHinge
 from maxmargin.core.penalties import L1
 from maxmargin.estimators.inspect import stored_problems
 from maxmargin.kernels import RBF, Custom, FeatureMap, Linear, Polynomial, Precomputed, Sigmoid
-from maxmargin.solvers import Budget, solve
-from maxmargin.solvers.registry import SOLVERS
+from maxmargin.solvers import SOLVERS, Budget, solve
 from tests.campaign import large, oracles
 from tests.campaign.draws import Case
 from tests.campaign.oracles import Machine

@@ -1,12 +1,16 @@
 """The command line as a whole: it shows, it helps, it fails in one line."""
 
+import re
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import maxmargin
+from maxmargin._loops import disk_cache
 from maxmargin.cli import main
-from maxmargin.cli.app import app
+from maxmargin.cli.app import app, facts, free_place
 from maxmargin.errors import InvalidInputError
 
 
@@ -84,3 +88,42 @@ def test_other_errors_are_not_hidden(monkeypatch):
 def test_success_has_exit_code_0(monkeypatch):
     monkeypatch.setattr("maxmargin.cli.demonstration.run_demo", lambda page: None)
     assert call_main(monkeypatch, "demo") == 0
+
+
+def test_the_demo_replaces_no_page(call, tmp_path):
+    assert free_place() == tmp_path / "maxmargin_demo.html"
+    (tmp_path / "maxmargin_demo.html").write_text("mine")
+    assert free_place() == tmp_path / "maxmargin_demo_2.html"
+    assert "already exists" in call("demo", "--report", "maxmargin_demo.html", code=1).err
+    assert (tmp_path / "maxmargin_demo.html").read_text() == "mine"
+
+
+def test_info_tells_the_versions(call):
+    done = call("info", code=0)
+    for word in ("maxmargin", maxmargin.__version__, "Python", "numpy", "scipy", "clarabel", "cores", "BLAS"):
+        assert word in done.out
+
+
+def test_info_is_true():
+    import numpy as np
+
+    found = facts()
+    assert found["numpy"] == np.__version__
+    assert found["maxmargin"] == maxmargin.__version__
+    assert int(found["cores"]) >= 1
+    assert re.search(r"\d+ threads", found["BLAS"])
+    assert "not installed" not in found.values()
+
+
+def test_info_says_that_the_compiler_is_off_or_where_compiled_loops_are(monkeypatch, tmp_path):
+    import numba
+
+    monkeypatch.setenv("MAXMARGIN_JIT", "0")
+    assert facts()["compiled loops"] == "compiler off (MAXMARGIN_JIT=0)"
+    monkeypatch.setenv("MAXMARGIN_JIT", "1")
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(disk_cache, "HERE", tmp_path)
+    (tmp_path / "one.py").touch()
+    assert Path(facts()["compiled loops"]).parent == tmp_path
+    (tmp_path / "one.py").unlink()
+    assert facts()["compiled loops"] == "not kept: every process compiles them"

@@ -8,8 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from maxmargin.core import Bias, Hinge, PerceptronLoss
-from maxmargin.core.bias import Interval, best_bias, hinge_interval, squared_hinge_root, weighted_quantiles
+from maxmargin.core import Bias, Hinge, PerceptronLoss, Ramp, SquaredHinge
+from maxmargin.core.bias import (
+    Interval,
+    best_bias,
+    convex_interval,
+    hinge_interval,
+    squared_hinge_root,
+    weighted_quantiles,
+)
 from maxmargin.errors import NotSupportedError
 from tests.problems import KNOWN, problem, signs
 from tests.strategies import examples, generators, problems
@@ -123,9 +130,27 @@ def test_without_a_bias_it_is_zero_and_a_penalized_one_is_the_weight_of_its_feat
     assert best_bias(p, beta, np.zeros(3)).middle == 0.375 * 9.0
 
 
-def test_a_loss_without_a_closed_form_is_refused():
-    with pytest.raises(NotSupportedError, match="No closed form"):
-        best_bias(problem([[1], [-1]], "+-", 1, loss=PerceptronLoss()), np.zeros(2), np.zeros(2))
+def test_a_loss_that_is_not_convex_is_refused():
+    with pytest.raises(NotSupportedError, match="for convex losses"):
+        best_bias(problem([[1], [-1]], "+-", 1, loss=Ramp()), np.zeros(2), np.zeros(2))
+
+
+@examples(40)
+@given(scored())
+def test_the_slope_of_any_convex_loss_finds_the_same(case):
+    f, y, cost = case
+    width = 1e-9 * (1.0 + np.abs(f).max())
+    slow = convex_interval(Hinge(), f, y, cost, y, 0.0)
+    assert slow == pytest.approx(hinge_interval(f, y, cost), abs=width)
+    b = squared_hinge_root(f, y, cost)
+    low, high = convex_interval(SquaredHinge(), f, y, cost, y, 0.0)
+    assert low - 1e-5 * (1.0 + abs(b)) <= b <= high + 1e-5 * (1.0 + abs(b))
+
+
+def test_the_perceptrons_best_bias_is_any_that_classifies_both():
+    p = problem([[1], [-1]], "+-", 1, loss=PerceptronLoss())
+    low, high = best_bias(p, np.zeros(2), np.array([3.0, -2.0]))
+    assert (low, high) == pytest.approx((-3.0, 2.0))
 
 
 def test_the_middle_of_an_interval_is_in_it_even_where_the_ends_are_huge():

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 
 from maxmargin.core import Problem, SquaredHinge
-from maxmargin.core.bias_bounds import bias_at_least, bias_at_most, slope_of
+from maxmargin.core.certificate.optimum_ball import bias_at_least, bias_at_most, slope_of
 from tests.strategies import examples, generators
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.core import L1, Bias, Problem, SquaredHinge, products
-from maxmargin.core.dual import make_feasible
+from maxmargin.core.candidate import make_feasible
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernels import RBF
 from tests import reference

@@ -11,16 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxmargin.core import Bias, Candidate, Hinge, Problem, SquaredHinge, certify
-from maxmargin.core.reduce import (
-    Units,
-    keeps_columns,
-    to_candidate,
-    to_dual,
-    to_features,
-    to_hulls,
-    to_primal,
-    units_of,
-)
+from maxmargin.core.candidate import to_candidate
+from maxmargin.core.reduce import Units, keeps_columns, to_dual, to_features, to_hulls, to_primal, units_of
 from tests import reference
 from tests.problems import KNOWN, problem, signs
 from tests.strategies import duals, examples, problems, separable_problems

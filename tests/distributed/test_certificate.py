@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 pytest.importorskip("distributed", reason="needs the extra dask: pip install 'maxmargin[dask]'")
 
 from maxmargin.core import Bias, Candidate, Hinge, Problem, SquaredHinge, certify
-from maxmargin.core.dual import make_feasible
+from maxmargin.core.candidate import make_feasible
 from maxmargin.distributed.cocoa import Followed, alpha
 from maxmargin.solvers import Budget, solve
 from tests.distributed.judged import blocks_of, judged

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import LinearSVC
-from maxmargin.solvers.linear import rows
+from maxmargin.solvers.linear import rows, smoothed_hinge
 
 N, D = 3600, 60
 RNG = np.random.default_rng(0)
@@ -19,7 +19,8 @@ FORMS = {"dense": np.asarray, "csr": sp.csr_array}
 @pytest.fixture(autouse=True)
 def threads_at_once(monkeypatch):
     """These data are small: let even their passes use the threads."""
-    monkeypatch.setattr(rows, "WORTH_A_THREAD", 1)
+    for module in (rows, smoothed_hinge):
+        monkeypatch.setattr(module, "PIECE_VALUES", 3)
 
 
 @pytest.mark.parametrize("solver", ["dual_cd", "proximal_newton"])
@@ -28,14 +29,14 @@ def threads_at_once(monkeypatch):
 @pytest.mark.parametrize("form", FORMS)
 def test_one_thread_or_more_give_the_same_bits(solver, labels, bias, form):
     data, y = FORMS[form](X), LABELS[labels]
-    many = 2 if labels == "two classes" else 3
-    one, other = (
-        LinearSVC(C=0.01, tol=1e-2, solver=solver, n_jobs=jobs, **BIASES[bias]).fit(data, y) for jobs in (1, many)
+    one, *others = (
+        LinearSVC(C=0.01, tol=1e-2, solver=solver, n_jobs=jobs, **BIASES[bias]).fit(data, y) for jobs in (1, 2, 4)
     )
-    for name in ("coef_", "intercept_", "support_", "dual_coef_"):
-        np.testing.assert_array_equal(getattr(other, name), getattr(one, name))
-    assert other.certificate_ == one.certificate_
-    assert other.n_iter_ == one.n_iter_
+    for other in others:
+        for name in ("coef_", "intercept_", "support_", "dual_coef_"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(one, name))
+        assert other.certificate_ == one.certificate_
+        assert other.n_iter_ == one.n_iter_
 
 
 def test_the_seed_changes_the_road_and_not_the_answer():

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from maxmargin import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron, certify
-from maxmargin.core.certificate.groups import ABSENT, INSIDE, ON, OUTSIDE
+from maxmargin.core.certificate.parts import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.per_sample import anatomies, strongest
 

@@ -172,10 +172,11 @@ def test_a_row_by_a_loop_is_the_row_of_the_kernel(dtype):
     points = np.random.default_rng(0).standard_normal((300, 7))
     columns = LoopColumns.of(KernelMatrix(RBF(0.5), points, dtype=dtype), 320)
     row = np.empty(320, dtype=dtype)
-    fill_row(columns.T, columns.squares, 5, dtype(0.25), dtype(2.0), row)
+    fill_row(columns.T, columns.squares, 5, dtype(0.25), np.full(300, 2.0, dtype=dtype), row)
     expected = RBF(0.5).block(points[5:6], points)[0] + 0.25
     expected[5] += 2.0
     np.testing.assert_allclose(row[:300], expected, rtol=30 * np.finfo(dtype).eps)
+    assert (row[300:] == 0).all()
 
 
 def test_rows_too_coarse_for_float32_and_sparse_ones_are_not_made_by_loops():

@@ -98,7 +98,7 @@ def test_single_rows_by_loops_have_the_same_values(X):
 
     columns = LoopColumns.of(KernelMatrix(RBF(0.1), X), len(X) + 5)
     out = np.empty(len(X) + 5)
-    fill_row(columns.T, columns.squares, 0, 0.0, 0.0, out)
+    fill_row(columns.T, columns.squares, 0, 0.0, np.zeros(len(X)), out)
     largest = columns.squares.max()
     np.testing.assert_allclose(out[: len(X)], rbf_kernel(X[:1], X, gamma=0.1)[0], atol=1e-12 * (1 + largest))
 

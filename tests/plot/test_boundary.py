@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from matplotlib.colors import to_rgb
 
 from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, certify, plot
-from maxmargin.core.certificate.groups import ABSENT, INSIDE, ON, OUTSIDE
+from maxmargin.core.certificate.parts import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError
 from maxmargin.plot.style import GROUPS
 from tests.plot.conftest import labels_of

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from maxmargin.core import Bias, Hinge, Problem, SquaredHinge, Status
 from maxmargin.core.certificate.certify import certify
-from maxmargin.kernels import RBF
-from maxmargin.solvers import ActiveSet, Budget, Clock, solve
+from maxmargin.kernels import RBF, Linear
+from maxmargin.solvers import ActiveSet, Budget, Clock, ConstraintGeneration, solve
+from tests.campaign import draw, judge
 from tests.strategies import examples, generators
 
 
@@ -57,8 +58,37 @@ def test_equal_samples_of_both_classes_end():
         assert certify(problem, finished(problem)).relative_gap <= 1e-12
 
 
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.1)])
+@pytest.mark.parametrize("bias", [Bias.free(), Bias.none()])
+def test_a_hard_margin_is_a_box_without_an_upper_end(kernel, bias):
+    rng = np.random.default_rng(3)
+    y = np.where(np.arange(16) % 2, 1.0, -1.0)
+    X = rng.standard_normal((16, 3)) * [1.0, 1e-3, 1e3]
+    X[:, 1] += 0.01 * y
+    problem = Problem(X, y, np.full(16, np.inf), kernel=kernel, bias=bias)
+    found = finished(problem)
+    assert certify(problem, found).relative_gap <= 1e-9
+    best = solve(problem, ConstraintGeneration(), tol=1e-9)
+    assert best.certificate.primal == pytest.approx(certify(problem, found).primal, rel=1e-8)
+
+
+@pytest.mark.parametrize(("family", "seed"), [("kernels", 331000484), ("linear", 331003547)])
+def test_what_other_solvers_leave_of_a_gap_is_closed(family, seed):
+    case = draw(family, seed)  # a K that is singular to float64, with weights of 1e±12; a hard margin to 1e-9
+    case.estimator.set_params(max_seconds=60.0)
+    model = case.fit()
+    assert model.status_ is Status.SOLVED
+    assert list(judge(case, model)) == []
+
+
 def test_more_samples_than_a_few_dozen_are_refused():
     X = np.zeros((65, 1))
     problem = Problem(X, np.where(np.arange(65) % 2, 1.0, -1.0), np.ones(65))
     with pytest.raises(Exception, match="takes up to 64 samples"):
         solve(problem, ActiveSet())
+
+
+def test_a_run_of_many_single_exchanges_is_not_taken_for_a_stall():
+    case = draw("linear", 302001173)  # 209 exchanges, the last of which closes a gap of 1
+    case.estimator.set_params(max_seconds=60.0)
+    assert case.fit().status_ is Status.SOLVED

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.core import Problem, certify
-from maxmargin.core.reduce import to_candidate
+from maxmargin.core import Problem, Status, certify
+from maxmargin.core.candidate import to_candidate
 from maxmargin.kernels import Polynomial
 from maxmargin.solvers import solve
 from maxmargin.solvers.refine import newton, refine, snap, straighten
 from tests import reference
+from tests.campaign import draw, judge
 from tests.problems import KNOWN, problem, signs
 from tests.strategies import duals, examples, problems, separable_problems
 
@@ -77,3 +78,12 @@ def test_rounding_of_a_slack_is_not_what_a_tiny_objective_is_made_of():
     solution = solve(p, tol=1e-3)
     assert solution.certificate.primal < 1e-30
     assert solution.certificate.relative_gap <= 1e-9
+
+
+@pytest.mark.parametrize("seed", [311000129, 302000198, 91000020])
+def test_a_kernel_model_is_stretched_where_some_alpha_are_at_their_bounds(seed):
+    case = draw("kernels", seed)  # weights of 1e±12: what rounding puts inside the margin costs more than all the rest
+    case.estimator.set_params(max_seconds=60.0)
+    model = case.fit()
+    assert model.status_ is Status.SOLVED
+    assert list(judge(case, model)) == []

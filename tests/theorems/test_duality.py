@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from maxmargin.core import Hinge, SquaredHinge
-from maxmargin.core.dual import make_feasible
+from maxmargin.core.candidate import make_feasible
 from maxmargin.solvers import solve
 from tests import reference
 from tests.problems import problem

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from maxmargin.core import Bias, Halfspace, Problem, Regularization, Status, certify
-from maxmargin.core.reduce import to_candidate
+from maxmargin.core.candidate import to_candidate
 from maxmargin.kernels import RBF
 from maxmargin.solvers import InteriorPoint, solve
 from tests import reference

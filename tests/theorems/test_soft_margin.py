@@ -10,7 +10,7 @@ from hypothesis import given
 from scipy.optimize import linprog, minimize
 
 from maxmargin.core import Bias, Hinge, Problem, Regularization, SquaredHinge
-from maxmargin.core.reduce import to_candidate
+from maxmargin.core.candidate import to_candidate
 from maxmargin.kernels import FeatureMap, Linear, Polynomial, Precomputed, interactions
 from maxmargin.solvers import solve
 from tests import reference

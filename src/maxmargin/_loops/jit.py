@@ -1,4 +1,4 @@
-"""The one decorator for compiled loops.
+"""The decorators for compiled loops.
 
 ``MAXMARGIN_JIT=0`` in the environment runs the same source as plain Python: for debuggers, coverage and tests. Loops of this
 package are kept on disk (`disk_cache`).

@@ -170,7 +170,7 @@ class NotSeparable:
         count = int((self.weights > 0).sum())
         samples = "1 sample" if count == 1 else f"{count} samples"
         if self.exact is None and self.margin_bound > 0:
-            return f"{claim} with any margin above {self.margin_bound:.2g}, shown by {samples} in float64."
+            return f"{claim} with any margin above {shown_above(self.margin_bound, 2)}, shown by {samples} in float64."
         if is_homogeneous:
             return f"{claim}: Σ p_j y_j x_j = 0 with weights p_j > 0, shown by {samples}."
         return f"{claim}: weighted means of the two classes coincide, shown by {samples}."
@@ -201,8 +201,8 @@ class Undecided:
 
     def __str__(self) -> str:
         return (
-            f"Undecided at the precision of float64: a margin above {self.margin_bound:.2g} is impossible, a smaller one "
-            f"could be neither found nor excluded (the data have size {self.scale:.2g})."
+            f"Undecided at the precision of float64: a margin above {shown_above(self.margin_bound, 2)} is impossible, "
+            f"a smaller one could be neither found nor excluded (the data have size {self.scale:.2g})."
         )
 
 

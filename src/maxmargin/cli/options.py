@@ -1,12 +1,20 @@
-"""How options are declared: one by one, and in groups that several commands take."""
+"""How options are declared (one by one, and in groups that several commands take), and which files a command reads and writes."""
 
 import inspect
-from collections.abc import Callable
-from dataclasses import is_dataclass
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, is_dataclass
 from functools import wraps
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from maxmargin.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from maxmargin.io import Data
+
 
 DATA, MODEL, STOP, OUTPUT = "Data", "Model", "When to stop", "Output"
 """The panels of ``--help``."""
@@ -51,3 +59,90 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
     call.__signature__ = inspect.Signature(spelled)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in spelled}
     return call
+
+
+DataFile = Annotated[
+    str, typer.Argument(metavar="DATA", help="svmlight, CSV, Parquet or npz; - is standard input.", show_default=False)
+]
+ModelFile = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A model file: ours, LIBSVM's or SVM-light's.", show_default=False)
+]
+TARGET = (
+    "Column of the labels, by name or number (0 is the first, −1 the last); for npz the name of the array. "
+    "Default: the last column, or y."
+)
+FORMAT = "The format. auto: by the suffix, or else by the content."
+HEADER = "Whether the first line of a CSV file names the columns. Default: detected."
+
+
+@dataclass(frozen=True)
+class Source:
+    """The options of how data are read."""
+
+    target: Annotated[str | None, option("--target -t", "COLUMN", TARGET, DATA)] = None
+    format: Annotated[str, option("--format", "auto|svmlight|csv|parquet|npz", FORMAT, DATA)] = "auto"
+    header: Annotated[bool | None, option("--header/--no-header", None, HEADER, DATA)] = None
+
+    def labelled(self, path: str, model: Any = None) -> "Data":
+        """Samples and labels: to train on, or, with a model, those that it was trained on."""
+        data = self.read(path, model)
+        if data.y is None:
+            raise InvalidInputError(f"{path}: no labels were found. Use --target to say where they are.")
+        return data
+
+    def read(self, path: str, model: Any = None) -> "Data":
+        """Samples, with the features of a model if one is given, and labels if there are any."""
+        from maxmargin.io import read_data
+
+        wanted: dict[str, Any] = {}
+        if model is not None:
+            names = getattr(model, "feature_names_in_", None)
+            wanted["n_features"] = int(model.n_features_in_)
+            wanted["feature_names"] = None if names is None else [str(name) for name in names]
+        return read_data(path, target=self.target, header=self.header, format=self.format, **wanted)
+
+
+def check_places(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
+    """Refuse places that cannot be written, or that are read from, before any work is done.
+
+    Examples
+    --------
+    >>> check_places(["data.csv"], ["data.csv"])
+    Traceback (most recent call last):
+    ...
+    maxmargin.errors.InvalidInputError: 'data.csv' is used for two files. Choose another place for the output.
+    """
+    taken = {os.path.realpath(name) for name in inputs if name not in (None, "-")}
+    for name in outputs:
+        if name is None or name == "-":
+            continue
+        place = Path(os.path.realpath(name))
+        if str(place) in taken:
+            raise InvalidInputError(f"{name!r} is used for two files. Choose another place for the output.")
+        taken.add(str(place))
+        if place.is_dir():
+            raise InvalidInputError(f"Cannot write {name!r}: it is a folder. Add the name of a file.")
+        if not place.parent.is_dir():
+            raise InvalidInputError(f"Cannot write {name!r}: there is no folder {str(place.parent)!r}.")
+        if not os.access(place.parent, os.W_OK):
+            raise InvalidInputError(f"Cannot write {name!r}: the folder {str(place.parent)!r} is not writable.")
+
+
+def write_lines(place: str, lines: Iterable[str]) -> None:
+    """A text file, written whole or not at all."""
+    from maxmargin.io._atomic import replacing
+
+    with replacing(place) as file:
+        for line in lines:
+            file.write(f"{line}\n".encode())
+
+
+def written(label: Any) -> str:
+    """A label as it stands in files: whole numbers without a fraction.
+
+    Examples
+    --------
+    >>> written("bird"), written(1), written(1.0), written(1.5)
+    ('bird', '1', '1', '1.5')
+    """
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

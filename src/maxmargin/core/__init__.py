@@ -3,7 +3,7 @@
 from maxmargin.core.bias import Bias
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate.certify import Certificate, certify
-from maxmargin.core.certificate.groups import Groups
+from maxmargin.core.certificate.parts import Groups
 from maxmargin.core.halfspace import Halfspace
 from maxmargin.core.losses import Hinge, Loss, PerceptronLoss, Ramp, SquaredHinge, ZeroOne, loss_from_name
 from maxmargin.core.penalties import L1, L2, Penalty, penalty_from_name

@@ -2,6 +2,7 @@
 
 hinge          piecewise linear: the interval where the slope changes sign           two selections
 squared hinge  piecewise quadratic: the root of the piecewise linear slope           one sort
+any convex one where the slope, which does not fall, changes sign                    some 50 passes
 hard margin    the b between the two classes that makes both margins equal           two extremes
 """
 
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.losses import Hinge, SquaredHinge
+from maxmargin.core.losses import Hinge, Loss, SquaredHinge
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.typing import Floats
 
@@ -100,12 +101,19 @@ def best_bias(problem: "Problem", beta: Floats, f: Floats) -> Interval:
     if problem.is_hard:
         b = -0.5 * (float(f[y > 0].min()) + float(f[y < 0].max()))
         return Interval(b, b)
-    if isinstance(problem.loss, Hinge):
-        return hinge_interval(f, y, cost, t, problem.total)
-    if isinstance(problem.loss, SquaredHinge):
-        b = squared_hinge_root(f, y, cost, t, problem.total)
+    return best_interval(problem.loss, f, y, cost, t, problem.total)
+
+
+def best_interval(loss: Loss, f: Floats, y: Floats, cost: Floats, t: Floats, total: float) -> Interval:
+    """Where total · b + Σ c_j ℓ(1 − y_j(t_j − f_j − b)) is smallest, for a convex loss and finite costs."""
+    if isinstance(loss, Hinge):
+        return hinge_interval(f, y, cost, t, total)
+    if isinstance(loss, SquaredHinge):
+        b = squared_hinge_root(f, y, cost, t, total)
         return Interval(b, b)
-    raise NotSupportedError(f"No closed form for the best bias of {problem.loss!r}.")
+    if not loss.convex:
+        raise NotSupportedError(f"The best bias is found for convex losses, got {loss!r}.")
+    return convex_interval(loss, f, y, cost, t, total)
 
 
 def best_biases(problem: "Problem", beta: Floats, f: Floats) -> Any:
@@ -116,9 +124,7 @@ def best_biases(problem: "Problem", beta: Floats, f: Floats) -> Any:
     found = []
     for g, total in enumerate(problem.totals.tolist()):
         at = np.flatnonzero((problem.groups == g) & (problem.cost > 0))
-        arrays = f[at], problem.y[at], problem.cost[at], problem.t[at], total
-        is_hinge = isinstance(problem.loss, Hinge)
-        found.append(hinge_interval(*arrays).middle if is_hinge else squared_hinge_root(*arrays))
+        found.append(best_interval(problem.loss, f[at], problem.y[at], problem.cost[at], problem.t[at], total).middle)
     return np.array(found)
 
 
@@ -162,3 +168,28 @@ def squared_hinge_root(f: Floats, y: Floats, cost: Floats, t: Floats | None = No
         slopes = np.abs(active * roots - pull)
     flat = np.flatnonzero((active == 0) & (total == 0.0))  # a piece without any loss: its middle
     return float(roots[flat[0]] if len(flat) else roots[np.nanargmin(slopes)])
+
+
+def convex_interval(loss: Loss, f: Floats, y: Floats, cost: Floats, t: Floats, total: float) -> Interval:
+    """The same for any convex loss: where the slope reaches zero, and where it leaves it."""
+    from scipy.optimize import brentq
+
+    kinks, flat = t - f, FLAT * float(cost.sum())
+    unit = np.finfo(np.float64).eps
+
+    def slope(b: float, level: float) -> float:
+        return total + float((cost * y) @ loss.subgradient(1.0 - y * (kinks - b))) - level
+
+    def reached(level: float) -> float:
+        low, high = float(kinks.min()), float(kinks.max())
+        step = 1.0 + high - low
+        while slope(low, level) > 0.0 and np.isfinite(low):
+            low, step = low - step, 2.0 * step
+        while slope(high, level) < 0.0 and np.isfinite(high):
+            high, step = high + step, 2.0 * step
+        if not slope(low, level) < 0.0 < slope(high, level):
+            return low if slope(low, level) >= 0.0 else high
+        xtol = max(unit * max(abs(low), abs(high)), np.finfo(np.float64).tiny)
+        return float(brentq(slope, low, high, args=(level,), xtol=xtol, rtol=4.0 * unit, disp=False))
+
+    return Interval(reached(-flat), reached(flat))

@@ -3,9 +3,9 @@
     P(w, b) = Ω(w) + τb + Σ_j c_j ℓ(m_j),     m_j = r_j − y_j F_j,     F_j = ⟨w, φ(x_j)⟩ + b
     D(β)    = Σ_j (r_j α_j − c_j ℓ*(α_j)) − Ω*(w(β)),   α = β y in its box,   w(β) = Σ_j β_j φ(x_j),   Σβ = τ if b is free
 
-In classification the target r is 1 and the total τ is 0. Regression (ε-SVR) has each row twice, with y = ±1 and r = ±t − ε. One
-class has y = 1, r = 0, τ = 1 and b = −ρ. With `groups` of samples each group has its own b and its own τ, which its β sum up to:
-ν-SVC has r = 0, the classes as groups, totals ±½ and b∓ρ for its biases.
+ℓ is written as a function of the slack m; `Loss.value` takes z = 1 − m. In classification the target r is 1 and the total τ is 0.
+Regression (ε-SVR) has each row twice, with y = ±1 and r = ±t − ε. One class has y = 1, r = 0, τ = 1 and b = −ρ. With `groups`
+each group of samples has its own b and its own τ that its β sum up to: ν-SVC has r = 0, the classes as groups, totals ±½ and b∓ρ.
 
 A **vector of the feature space** is a plain array: the d weights themselves where the kernel is linear, and the n
 coefficients v of Σ_j v_j φ(x_j) for every other kernel. `Problem` knows its inner product, so nobody else needs to ask

@@ -1,4 +1,4 @@
-"""The one place where objects become arrays, and arrays become candidates again.
+"""The one place where objects become the arrays of a cone program, and its solution a dual point again.
 
 A `Problem` becomes a cone program
 
@@ -25,10 +25,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from maxmargin.core.bias import best_bias, best_biases
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.dual import make_feasible
-from maxmargin.core.losses import SquaredHinge
+from maxmargin.core.candidate import bias_totals, memberships
 from maxmargin.core.problem import Problem
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -46,27 +43,6 @@ class ConeProgram:
     b: Floats
     n_equalities: int
     beta: Callable[[Floats, Floats], Floats]
-
-
-def to_candidate(problem: Problem, beta: Floats, w: Floats | None = None, b: float | None = None) -> Candidate:
-    """The model that a dual point stands for: w(β), its best bias, and for the hard margin both scaled to min yF = 1.
-
-    `w`, and a penalised `b`, may be given where they are known better than the sums Σβ_jφ(x_j) and s²Σβ_j can tell: large β that
-    cancel lose digits there.
-    """
-    beta = make_feasible(problem, beta)
-    w = problem.combine(beta) if w is None else w
-    if not problem.is_hard and not problem.bias.is_free:
-        known = b is not None and problem.bias.kind == "penalized"
-        return Candidate(w, b if known else best_bias(problem, beta, beta).middle, beta)
-    f = problem.decision(w)
-    b = best_biases(problem, beta, f)
-    if problem.is_hard:
-        on = problem.present
-        closest = float((problem.y[on] * (f[on] + b)).min())
-        if closest > 0:
-            w, b, beta = w / closest, b / closest, beta / closest
-    return Candidate(w, b, beta)
 
 
 @dataclass(frozen=True)
@@ -145,6 +121,13 @@ def keeps_columns(problem: Problem) -> bool:
     return problem.is_linear and (problem.X.shape[1] <= n or n > MAX_FACTOR)
 
 
+def has_primal(problem: Problem) -> bool:
+    """Whether `to_primal` can pose the problem: a slack ξ costs u ξ or ξ²/2δ, not first the one and then the other."""
+    cost = problem.cost[problem.present]
+    is_endless = np.isinf(problem.loss.upper(cost)).all()
+    return bool(problem.is_hard or is_endless or not problem.loss.dual_diagonal(cost).any())
+
+
 def to_primal(problem: Problem, units: Units | None = None) -> ConeProgram:
     """The cone program in the weights, in units of the data or in those given."""
     features = to_features(problem, None if units is None else units.length)
@@ -160,11 +143,14 @@ def to_primal(problem: Problem, units: Units | None = None) -> ConeProgram:
 
     top, cost, total = _costs(problem, features.unit, units)
     length = min(1.0, top)  # small costs make short weights
-    squared = isinstance(problem.loss, SquaredHinge)
+    diagonal, upper = problem.loss.dual_diagonal(cost), problem.loss.upper(cost)
+    is_squared = bool(diagonal.any())
     slack = sp.eye_array(n)
     A = -sp.block_array([[length * YPhi, bias_column, slack], [None, None, slack]])
-    P = _diagonal(np.full(n_weights, length * (length / top)), np.zeros(n_bias), 2.0 * cost if squared else np.zeros(n))
-    q = np.concatenate([np.zeros(n_weights), total, np.zeros(n) if squared else cost])
+    P = _diagonal(
+        np.full(n_weights, length * (length / top)), np.zeros(n_bias), 1.0 / diagonal if is_squared else diagonal
+    )
+    q = np.concatenate([np.zeros(n_weights), total, np.zeros(n) if is_squared else upper])
     b = np.concatenate([-_targets(problem), np.zeros(n)])
     rescale = top / features.unit**2
     return ConeProgram(P, q, sp.csc_array(A), b, 0, lambda x, z: _spread(problem, y * z[:n] * rescale))
@@ -212,20 +198,6 @@ def _costs(problem: Problem, length: float, units: Units | None) -> Costs:
     cost = problem.cost[problem.present]
     alpha = float(cost.max()) if units is None else units.alpha
     return Costs(alpha * length**2, cost / alpha, bias_totals(problem) / alpha)
-
-
-def bias_totals(problem: Problem) -> Floats:
-    """The total of each free bias."""
-    return np.full(int(problem.bias.is_free), problem.total) if problem.totals is None else problem.totals
-
-
-def memberships(problem: Problem) -> Floats:
-    """(samples that count, free biases): 1 where a bias is the sample's."""
-    on = problem.present
-    if problem.groups is None:
-        return np.ones((len(on), int(problem.bias.is_free)))
-    assert problem.totals is not None
-    return np.asarray(problem.groups[on, None] == np.arange(len(problem.totals)), dtype=np.float64)
 
 
 def _is_balanced(problem: Problem) -> bool:

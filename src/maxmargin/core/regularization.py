@@ -9,7 +9,7 @@ leaves one number, the cost; with the cost at infinity no slack can be paid for,
 import math
 import numbers
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from maxmargin.errors import InvalidInputError
 
@@ -19,13 +19,23 @@ PenaltyName: TypeAlias = Literal["l2", "l1"]
 Spelling: TypeAlias = Literal["sum", "mean", "tikhonov", "pegasos", "ridge", "hard"]
 """The names of the spellings, as the constructors of :class:`Regularization` have them."""
 
-_FORMULAS: dict[str, str] = {
-    "sum": "½‖w‖² + C Σξ",
-    "mean": "½‖w‖² + (C/n) Σξ",
-    "tikhonov": "λ‖w‖² + (1/n) Σξ",
-    "pegasos": "(λ/2)‖w‖² + (1/n) Σξ",
-    "ridge": "λ‖w‖² + Σξ",
-    "hard": "½‖w‖² with every ξ = 0 (hard margin)",
+
+class _Form(NamedTuple):
+    """How a spelling is written: the formula, the letter of its value, whether it has the mean of the slacks, λ‖w‖² or λ/2."""
+
+    formula: str
+    symbol: str
+    is_mean: bool = False
+    is_whole: bool = False
+
+
+_FORMS: dict[str, _Form] = {
+    "sum": _Form("½‖w‖² + C Σξ", "C"),
+    "mean": _Form("½‖w‖² + (C/n) Σξ", "C", is_mean=True),
+    "tikhonov": _Form("λ‖w‖² + (1/n) Σξ", "λ", is_mean=True, is_whole=True),
+    "pegasos": _Form("(λ/2)‖w‖² + (1/n) Σξ", "λ", is_mean=True),
+    "ridge": _Form("λ‖w‖² + Σξ", "λ", is_whole=True),
+    "hard": _Form("½‖w‖² with every ξ = 0 (hard margin)", "C"),
 }
 
 
@@ -76,11 +86,11 @@ class Regularization:
     value: float = math.inf
 
     def __post_init__(self) -> None:
-        if self.spelling not in _FORMULAS:
+        if self.spelling not in _FORMS:
             raise InvalidInputError(
-                f"Unknown spelling {self.spelling!r} of the regularization. Use one of {', '.join(_FORMULAS)}."
+                f"Unknown spelling {self.spelling!r} of the regularization. Use one of {', '.join(_FORMS)}."
             )
-        symbol = _symbol(self.spelling)
+        symbol = _FORMS[self.spelling].symbol
         value = _real(self.value, symbol)
         if symbol == "C" and not value > 0:
             raise InvalidInputError(
@@ -155,21 +165,12 @@ class Regularization:
         penalty : {"l2", "l1"}
             λ‖w‖² is 2λ times ½‖w‖²; λ‖w‖₁ is λ times ‖w‖₁.
         """
-        n, half = _total_weight(n), _half(penalty)
-        match self.spelling:
-            case "sum":
-                cost = self.value
-            case "mean":
-                cost = self.value / n
-            case "tikhonov":
-                cost = half / self.value / n
-            case "pegasos":
-                cost = 1.0 / self.value / n
-            case "ridge":
-                cost = half / self.value
-            case _:
-                return math.inf
-        return self._representable(cost, "its cost", n)
+        n, form = _total_weight(n), _FORMS[self.spelling]
+        factor = _factor(form, penalty)
+        if self.is_hard:
+            return math.inf
+        cost = self.value if form.symbol == "C" else factor / self.value
+        return self._representable(cost / n if form.is_mean else cost, "its cost", n)
 
     def to(self, spelling: Spelling, n: float, penalty: PenaltyName = "l2") -> "Regularization":
         """Say the same in another spelling, for a sample of total weight n and this penalty.
@@ -177,28 +178,19 @@ class Regularization:
         The hard margin is the hard margin in every spelling. A soft margin has no equal among the hard ones, so that
         asking for ``"hard"`` is refused. Exact up to rounding.
         """
-        if spelling not in _FORMULAS:
+        if spelling not in _FORMS:
             return Regularization(spelling)  # refused there, in the same words
-        cost, half = self.cost(n, penalty), _half(penalty)
+        cost, form = self.cost(n, penalty), _FORMS[spelling]
         if self.is_hard or spelling == self.spelling:
             return self
-        match spelling:
-            case "sum":
-                value = cost
-            case "mean":
-                value = cost * float(n)
-            case "tikhonov":
-                value = half / cost / float(n)
-            case "pegasos":
-                value = 1.0 / cost / float(n)
-            case "ridge":
-                value = half / cost
-            case _:
-                raise InvalidInputError(
-                    f"{self!r} is a soft margin and has no equal among the hard ones. Use Regularization.hard() to ask "
-                    "for the hard margin."
-                )
-        return Regularization(spelling, self._representable(value, f"its {_symbol(spelling)}", n))
+        if spelling == "hard":
+            raise InvalidInputError(
+                f"{self!r} is a soft margin and has no equal among the hard ones. Use Regularization.hard() to ask "
+                "for the hard margin."
+            )
+        samples = float(n) if form.is_mean else 1.0
+        value = cost * samples if form.symbol == "C" else _factor(form, penalty) / cost / samples
+        return Regularization(spelling, self._representable(value, f"its {form.symbol}", n))
 
     def words(self, penalty: PenaltyName = "l2", slack: str = "ξ") -> str:
         """What is minimised, as a formula with this penalty and this loss of a sample.
@@ -206,12 +198,11 @@ class Regularization:
         >>> Regularization.ridge(0.5).words("l1", "ξ²")
         'λ‖w‖₁ + Σξ² with λ = 0.5'
         """
-        half = _half(penalty)
-        formula = _FORMULAS[self.spelling]
-        if half == 1.0:
+        formula, symbol, *_ = _FORMS[self.spelling]
+        if _is_l1(penalty):
             formula = formula.replace("½‖w‖²", "‖w‖₁").replace("(λ/2)‖w‖²", "λ‖w‖₁").replace("‖w‖²", "‖w‖₁")
         formula = formula.replace("Σξ", f"Σ{slack}")
-        return formula if self.is_hard else f"{formula} with {_symbol(self.spelling)} = {self.value!r}"
+        return formula if self.is_hard else f"{formula} with {symbol} = {self.value!r}"
 
     def _representable(self, number: float, what: str, n: float) -> float:
         """Refuse what over- or underflows: an infinite or zero cost would silently mean another problem."""
@@ -229,16 +220,15 @@ class Regularization:
         return self.words()
 
 
-def _half(penalty: str) -> float:
-    """By what to multiply 1/λ for the cost: λ‖w‖² has 2λ before ½‖w‖², λ‖w‖₁ has λ before ‖w‖₁."""
+def _is_l1(penalty: str) -> bool:
     if penalty not in ("l2", "l1"):
         raise InvalidInputError(f'penalty must be "l2" or "l1", got {penalty!r}.')
-    return 0.5 if penalty == "l2" else 1.0
+    return penalty == "l1"
 
 
-def _symbol(spelling: str) -> str:
-    """The letter of the parameter."""
-    return "C" if spelling in ("sum", "mean", "hard") else "λ"
+def _factor(form: _Form, penalty: str) -> float:
+    """By what to multiply 1/λ for the cost: λ‖w‖² has 2λ before ½‖w‖², λ‖w‖₁ has λ before ‖w‖₁."""
+    return 0.5 if not _is_l1(penalty) and form.is_whole else 1.0
 
 
 def _real(value: Any, symbol: str) -> float:

@@ -74,4 +74,4 @@ class Solution(Candidate):
     solver: str = ""
     trace: Trace = field(default=(), repr=False)
     certificate: Certificate | None = field(default=None, repr=False)
-    scores: Scores | None = field(default=None, repr=False, compare=False)
+    scores: Scores | None = field(default=None, repr=False, compare=False, kw_only=True)

@@ -17,20 +17,22 @@ the proximal Newton method goes on from there.
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from maxmargin.core import Status
 from maxmargin.distributed.certificate import Candidates, judged, sides_of
-from maxmargin.distributed.course import Course
 from maxmargin.distributed.newton import newton
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Site, Sums
-from maxmargin.solvers.auto import NEWTON_PRICE, ROOMY
+from maxmargin.solvers.auto import Auto
+from maxmargin.solvers.base import DRIVER, rounds_to_come
 from maxmargin.solvers.linear import dual_cd
-from maxmargin.solvers.stall import FINEST, rounds_to_come
 from maxmargin.typing import Floats
+
+if TYPE_CHECKING:
+    from maxmargin.distributed.course import Course
 
 
 class Followed(NamedTuple):
@@ -148,7 +150,7 @@ def moves(site: Site, at: Followed, sweep: Sweep) -> Sums:
 class Ascent:
     """The weights, the offset of a free bias and the value of the dual of one problem."""
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course: "Course") -> None:
         task = self.task = course.task
         self.course, self.bias = course, task.plan.bias
         self.w, self.sides = np.zeros(task.plan.n_features + 1), np.zeros(2)
@@ -158,7 +160,7 @@ class Ascent:
             self.constant = dual_cd.constant_feature(mean_square, sum(task.costs))
         self.boost, self.eta, self.round, self.dual = float(task.n_blocks), 0.0, 0, 0.0
         self.missing: list[float] = []  # the share of the gap that each sweep has seen
-        self.caution, self.n_active = dual_cd.CLAIM, task.facts.n_present
+        self.caution, self.n_active = dual_cd.DualCD.tuning.claim, task.facts.n_present
         self.total, self.n_total = self.w, 1  # of this sweep's weights, which swing about their mean
         course.method = self
 
@@ -194,7 +196,7 @@ class Ascent:
         """(The rounds of a sweep, the sweeps of a round): several rounds where blocks disturb each other, else several sweeps."""
         facts, n_blocks = self.task.facts, self.task.n_blocks
         if n_blocks == 1 or not self.task.plan.is_kept:
-            return 1, 1 if self.bias.is_free else dual_cd.PACE  # the offset of a free bias has to follow
+            return 1, 1 if self.bias.is_free else dual_cd.DualCD.tuning.pace  # the offset of a free bias has to follow
         share = 1.0 if is_full else self.n_active / facts.n_present
         return max(math.ceil(share * facts.n_values / n_blocks / TUNING.round_values), TUNING.fewest_rounds), 1
 
@@ -230,11 +232,11 @@ class Ascent:
         return self.caution * missing / max(abs(self.dual) + missing, np.finfo(float).tiny)
 
 
-def cocoa(course: Course) -> Status:
+def cocoa(course: "Course") -> Status:
     """Sweeps until the gap is certified; Newton steps where they are slow."""
     course.route.append("CoCoA⁺ of DualCD")
     ascent, task, is_full, n_sweeps = Ascent(course), course.task, True, 0
-    is_roomy = task.facts.n_present >= ROOMY * task.plan.n_features
+    is_roomy = task.facts.n_present >= Auto.tuning.roomy * task.plan.n_features
     while True:
         ascent.sweep(is_full)
         n_sweeps += 1
@@ -245,10 +247,12 @@ def cocoa(course: Course) -> Status:
                 return Status.SOLVED
             if course.n_lost > n_lost:
                 ascent.recount()
-            ascent.caution *= min(max(course.trace[-1].relative_gap / max(estimate, FINEST), 1.5), 10.0)
-        is_full = seems_done or n_sweeps % dual_cd.FULL_EVERY == 0 or ascent.n_active == 0
-        to_come = rounds_to_come(ascent.missing, max(task.tol, FINEST) * abs(ascent.dual), dual_cd.PACE)
-        if (is_roomy and to_come > NEWTON_PRICE) or course.is_stalled(ascent.gap):
+            ascent.caution *= min(max(course.trace[-1].relative_gap / max(estimate, DRIVER.finest), 1.5), 10.0)
+        is_full = seems_done or n_sweeps % dual_cd.DualCD.tuning.full_every == 0 or ascent.n_active == 0
+        to_come = rounds_to_come(
+            ascent.missing, max(task.tol, DRIVER.finest) * abs(ascent.dual), dual_cd.DualCD.tuning.pace
+        )
+        if (is_roomy and to_come > Auto.tuning.newton_price) or course.is_stalled(ascent.gap):
             course.judge()
             course.gaps = course.gaps[:1]
             level = float(ascent.sides.sum()) / sum(task.costs)

@@ -11,6 +11,7 @@ from typing import Any
 import dask
 import dask.array as da
 import numpy as np
+import scipy.sparse as sp
 from distributed.client import futures_of
 
 from maxmargin.distributed.partition import Samples, Source, from_file, from_graph
@@ -33,6 +34,12 @@ class Partitions:
         """Whether they are parts of Dask collections."""
         return isinstance(self.parts[0], tuple)
 
+    def size(self) -> float | None:
+        """About the bytes of all partitions; where that cannot be told from their shapes, Dask measures it."""
+        if self.n_bytes is not None or not self.are_delayed:
+            return self.n_bytes
+        return float(sum(dask.compute(*(dask.delayed(bytes_of)(X) for X, *_ in self.parts))))
+
     @property
     def are_persisted(self) -> bool:
         """Whether the workers of a cluster hold them already."""
@@ -50,6 +57,20 @@ class Partitions:
                 graph.update(part.__dask_graph__())
             found.append(partial(from_graph, graph, [part.key for part in optimised]))
         return found
+
+    def computed(self) -> list[Source]:
+        """All partitions, computed in threads of this process."""
+        if not self.are_delayed:
+            return self.parts
+        try:
+            return [partial(Samples, *parts) for parts in dask.compute(*self.parts, scheduler="threads")]
+        except Exception:  # which of them was it?
+            return self.sources()
+
+
+def bytes_of(X: Any) -> int:
+    """What a block takes as float64, or as it is if it is sparse."""
+    return int(X.data.nbytes + X.indices.nbytes if sp.issparse(X) else 8 * np.prod(X.shape))
 
 
 def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:

@@ -1,32 +1,39 @@
 """LinearSVC on Dask: the linear support vector machine past one machine, with the same proof."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import Regularization, Status, loss_from_name, products
-from maxmargin.distributed.course import Task
+from maxmargin.core import Status, loss_from_name, products
+from maxmargin.distributed.course import Task, run
 from maxmargin.distributed.inputs import lazy_rows, partitions_of
-from maxmargin.distributed.partition import FLOATS, Survey, surveyed, widened
-from maxmargin.distributed.run import run
-from maxmargin.distributed.setup import crew_for
+from maxmargin.distributed.partition import surveyed, widened
 from maxmargin.distributed.workers.block import Plan
+from maxmargin.distributed.workers.dask_cluster import crew_for
 from maxmargin.distributed.workers.threads import Crew
-from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_tol, unchanged_by_errors
-from maxmargin.estimators.linear import bias_from
+from maxmargin.estimators.base import (
+    budget_from,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_tol,
+    seed_from,
+    unchanged_by_errors,
+)
+from maxmargin.estimators.linear import bias_from, soft
 from maxmargin.estimators.multiclass.one_vs_rest import labels_from
 from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, watching
 from maxmargin.estimators.progress.convergence import warn_unless_solved
-from maxmargin.estimators.training_data import class_factors
+from maxmargin.estimators.training_data import READABLE, class_factors
 from maxmargin.solvers.base import Clock
 from maxmargin.typing import Floats
 
 
+@dataclass(repr=False, eq=False)
 class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""The linear soft-margin support vector machine on Dask collections, or on files that the workers read.
 
@@ -100,36 +107,20 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
     array(['yes', 'no'], dtype='<U3')
     """
 
-    def __init__(
-        self,
-        loss: str = "hinge",
-        *,
-        C: Any = 1.0,
-        fit_intercept: bool = True,
-        intercept_scaling: float | None = None,
-        class_weight: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = -1,
-        max_seconds: float | None = None,
-        keep: bool | None = None,
-        n_blocks: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.loss = loss
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.class_weight = class_weight
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.keep = keep
-        self.n_blocks = n_blocks
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    loss: str = "hinge"
+    _: KW_ONLY
+    C: Any = 1.0
+    fit_intercept: bool = True
+    intercept_scaling: float | None = None
+    class_weight: Any = None
+    tol: float = 1e-3
+    max_iter: int = -1
+    max_seconds: float | None = None
+    keep: bool | None = None
+    n_blocks: int | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
 
     # -- fit -----------------------------------------------------------------------------------------------------
 
@@ -157,26 +148,22 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         tol = check_tol(self.tol)
         check_choice("loss", self.loss, ("hinge", "squared_hinge"))
         check_flag("verbose", self.verbose)
-        bias = bias_from(self.fit_intercept, self.intercept_scaling)
-        trade_off = Regularization.of(self.C)
-        if trade_off.is_hard:
-            raise InvalidInputError(f"C={self.C!r} is the hard margin. Use maxmargin.HardMarginSVC(), or a finite C.")
+        bias, trade_off = bias_from(self.fit_intercept, self.intercept_scaling), soft(self.C)
         keep = None if self.keep is None else check_flag("keep", self.keep)
-        if self.n_blocks is not None and not (isinstance(self.n_blocks, int) and self.n_blocks >= 1):
-            raise InvalidInputError(f"n_blocks must be a whole number ≥ 1 or None, got {self.n_blocks!r}.")
-        clock = Clock(budget_from(self.max_iter, self.max_seconds))
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        partitions = partitions_of(X, y, sample_weight)
-        crew = crew_for(partitions, keep, self.n_blocks, self.n_jobs)
+        n_blocks = None if self.n_blocks is None else check_integer("n_blocks", self.n_blocks, note=" or None")
+        clock, seed = Clock(budget_from(self.max_iter, self.max_seconds)), seed_from(self.random_state)
+        crew = crew_for(partitions := partitions_of(X, y, sample_weight), keep, n_blocks, self.n_jobs)
         try:
             facts = surveyed(crew.survey())
-            self._store_facts(facts, partitions.names)
-            factors = class_factors(self.class_weight, self.classes_, np.arange(len(self.classes_)), facts.totals)
+            classes = self.classes_ = facts.classes
+            self.n_features_in_, self.shape_fit_ = facts.n_features, (facts.n, facts.n_features)
+            self.__dict__.pop("feature_names_in_", None)
+            if (names := partitions.names or facts.names) is not None:
+                self.feature_names_in_ = np.array(names, dtype=object)
+            factors = class_factors(self.class_weight, classes, np.arange(len(classes)), facts.totals)
             cost = trade_off.cost(float(facts.totals.sum())) * factors
-            positives = (1,) if len(self.classes_) == 2 else tuple(range(len(self.classes_)))
-            plan = Plan(
-                self.classes_, cost, positives, facts.n_features, loss_from_name(self.loss), bias, crew.keep, seed
-            )
+            positives = (1,) if len(classes) == 2 else tuple(range(len(classes)))
+            plan = Plan(classes, cost, positives, facts.n_features, loss_from_name(self.loss), bias, crew.keep, seed)
             crew.prepare(plan)
             self.class_weight_ = factors
             return self._train(crew, [Task(plan, facts, k, crew.n_blocks, tol) for k in positives], clock)
@@ -184,9 +171,8 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
             crew.close()
 
     def _train(self, crew: Crew, tasks: list[Task], clock: Clock) -> bool:
-        tol = tasks[0].tol
+        tol, nothing = tasks[0].tol, np.empty(0)
         names = [f"{name} against the rest" for name in self.classes_[: len(tasks)].tolist()]
-        nothing = np.empty(0)
         with watching(self, nothing, nothing.astype(np.intp), nothing, tol, names) as watch:
             digits = [Digits(tol) for _ in tasks]
             for k in range(len(tasks)):
@@ -206,14 +192,6 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
             warn_unless_solved(type(self).__name__, solution.status, solution.certificate, tol)
         return any(solution.status is Status.INTERRUPTED for solution in solutions)
 
-    def _store_facts(self, facts: Survey, names: tuple[str, ...] | None) -> None:
-        self.classes_, self.n_features_in_ = facts.classes, facts.n_features
-        self.shape_fit_ = (facts.n, facts.n_features)
-        self.__dict__.pop("feature_names_in_", None)
-        names = facts.names if names is None else names
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-
     # -- predict -------------------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Any:
@@ -221,7 +199,7 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         check_is_fitted(self, "coef_")
         rows, model = lazy_rows(X, self.n_features_in_), (self.coef_, self.intercept_)
         if rows is None:
-            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True)
+            X = validate_data(self, X, reset=False, **READABLE)
             return scores_of(X, *model)
         if len(self.coef_) == 1:
             return rows.map_blocks(scores_of, *model, drop_axis=1, meta=np.empty(0))

@@ -11,22 +11,22 @@ same number: every centre in the box is a beginning of the proximal method.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core import Status
-from maxmargin.core.losses import Hinge
 from maxmargin.distributed.certificate import Candidates, sides_of
-from maxmargin.distributed.course import Course
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Site, Sums
 from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear import smoothed_hinge
-from maxmargin.solvers.linear.conjugate_gradients import conjugate_gradients
-from maxmargin.solvers.linear.proximal_newton import NEXT_SIGMA, advance
-from maxmargin.solvers.linear.smoothed_hinge import ENOUGH, Smoothed
+from maxmargin.solvers.linear.proximal_newton import advance
+from maxmargin.solvers.linear.smoothed_hinge import Smoothed
 from maxmargin.typing import Floats
+
+if TYPE_CHECKING:
+    from maxmargin.distributed.course import Course
 
 
 class At(NamedTuple):
@@ -50,14 +50,14 @@ class Steps:
         """Gradient, matrix (or its diagonal), losses, the partition's share of the gap, and Σα of each class."""
         smooth = self.smooth
         totals = {
-            "made": smooth.made[0] + smooth.made[1],
+            "made": smooth.made.copy(),
             "residual": smooth.residual,
             "loss": smooth.loss,
             "sides": sides_of(smooth.y, smooth.cost * np.clip(smooth.theta, 0.0, smooth.top)),
             "bent": smooth.n_bent,
         }
         if isinstance(smooth.equations, equations.Factored):
-            return totals | {"gram": smooth.equations.gram[0] + smooth.equations.gram[1]}
+            return totals | {"gram": smooth.equations.gram.copy()}
         assert isinstance(smooth.equations, equations.Iterated)
         self.product, diagonal = smooth.equations.products(smooth.sigma, smooth.bent)
         return totals | {"diagonal": diagonal}
@@ -79,7 +79,7 @@ def present(site: Site, at: At) -> Steps:
         site.carried["lost"] = 1
     kind = equations.Iterated if plan.is_wide else equations.Factored
     part = smoothed_hinge.Part(site.piece.rows, site.y, site.piece.cost)
-    smooth = Smoothed.over(plan.loss, plan.bias, part, at.w, at.sigma, _centre(site, at.centre), kind)
+    smooth = Smoothed(plan.loss, plan.bias, part, at.w, at.sigma, _centre(site, at.centre), kind)
     return remembered(site, smooth, at.version)
 
 
@@ -141,11 +141,10 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
 
     total = 0.0
 
-    def __init__(self, course: Course, w: Floats, level: float) -> None:
+    def __init__(self, course: "Course", w: Floats, level: float) -> None:
         plan = course.task.plan
         self.course, self.w, self.version, self.gain, self.centre = course, w, 0, np.inf, 0.5 * level
-        is_hinge = isinstance(plan.loss, Hinge)
-        self.top, self.sigma = (1.0, NEXT_SIGMA * level) if is_hinge else (np.inf, smoothed_hinge.SMOOTH_SIGMA)
+        self.top, self.sigma = smoothed_hinge.corner_of(plan.loss, 2.0 * equations.TUNING.growth * level)
         self.ridge = smoothed_hinge.ridge_of(plan.bias, plan.n_features)
         self.constant = smoothed_hinge.constant_of(plan.bias)
         self._learn(course.ask(respond, self.at))
@@ -191,10 +190,11 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
             self._move(w + t * direction)
             return float(self.gradient @ direction)
 
-        if slopes[-1] > -ENOUGH * slopes[0]:
+        enough = -equations.TUNING.inexact * slopes[0]
+        if slopes[-1] > enough:
             at = int(np.argmax(slopes > 0.0))
             between = slice(at - 1, at + 1)
-            smoothed_hinge.flat_point(slope, steps[between], slopes[between], -ENOUGH * slopes[0])
+            smoothed_hinge.flat_point(slope, steps[between], slopes[between], enough)
         return True
 
     def _direction(self, is_over: Callable[[], bool]) -> Floats | None:
@@ -202,14 +202,11 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
         ridge = equations.held(self.ridge, sums["bent"], self.sigma * self.course.task.mean_cost)
         if "gram" in sums:
             return equations.solve_factored(sums["gram"], self.sigma, ridge, right)
-        return conjugate_gradients(
-            lambda v: ridge * v + self.course.ask(curve, self.at, v)["product"],
-            right,
-            ridge + sums["diagonal"],
-            precision=equations.PRECISION,
-            most_rounds=equations.MOST_ROUNDS,
-            is_over=is_over,
-        )[0]
+
+        def product(v: Floats) -> Floats:
+            return np.asarray(self.course.ask(curve, self.at, v)["product"])
+
+        return equations.solve_iterated(product, sums["diagonal"], ridge, right, is_over)
 
     def _move(self, w: Floats) -> None:
         self.w, self.version = w, self.version + 1
@@ -224,7 +221,7 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
         return Candidates(self.w[:-1], b, (alpha, self.at), self.sums["sides"])
 
 
-def newton(course: Course, w: Floats, level: float) -> Status:
+def newton(course: "Course", w: Floats, level: float) -> Status:
     """Proximal rounds of Newton steps until the gap is certified or no longer falls; `level` is the support vectors' mean θ."""
     course.route.append("ProximalNewton on blocks")
     smooth, caution, inner = OverBlocks(course, w, level), 1.0, 0

@@ -12,12 +12,9 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from maxmargin.core import products
 from maxmargin.errors import InvalidInputError, MaxMarginError
-from maxmargin.estimators.training_data import check_magnitude
+from maxmargin.estimators.training_data import READABLE, check_each_class, check_magnitude, encoded
 from maxmargin.io import read_data
 from maxmargin.typing import Floats, Matrix
-
-FLOATS = (np.float64, np.float32)
-"""What data may be; anything else becomes the first."""
 
 
 class Samples(NamedTuple):
@@ -52,7 +49,7 @@ def checked(source: Source, number: int) -> Samples:
     name = f"Partition {number}" + (f" ({source.args[0]})" if is_file else "")  # type: ignore[attr-defined]
     try:
         X, y, weights, names = source()
-        X = check_array(X, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True, ensure_min_samples=0)
+        X = check_array(X, **READABLE, ensure_min_samples=0)
         check_magnitude(X)
         y = np.asarray(y).ravel()
         if len(y) != X.shape[0]:
@@ -119,21 +116,10 @@ def surveyed(surveys: Sequence[Survey]) -> Survey:
         raise InvalidInputError(f"The partitions have different columns: {first[:5]} and {second[:5]}, for instance.")
     if len({np.asarray(one.classes).dtype.kind in "OSU" for one in filled}) > 1:
         raise InvalidInputError("Some partitions have texts as labels, others numbers. Make them alike.")
-    classes = np.unique(np.concatenate([one.classes for one in filled]))
-    if len(classes) < 2:
-        raise InvalidInputError(
-            f"A classifier needs samples of at least two classes, got 1 class: {classes.tolist()[0]!r}."
-        )
-    totals = np.zeros(len(classes))
-    for one in filled:
-        totals[np.searchsorted(classes, one.classes)] += one.totals
-    if not totals.any():
-        raise InvalidInputError("Sample weights must contain at least one non-zero number.")
-    if (totals <= 0).any():
-        name = classes.tolist()[int(np.argmin(totals))]
-        raise InvalidInputError(
-            f"No sample of class {name!r} has a positive sample_weight; remove the class or weigh it."
-        )
+    classes, at = encoded(np.concatenate([one.classes for one in filled]))
+    weights = np.concatenate([one.totals for one in filled])
+    check_each_class(weights, at, classes)
+    totals = np.bincount(at, weights=weights).astype(np.float64)
     n, _, n_values, _, _, _, squares, n_present, _ = zip(*filled, strict=True)
     return Survey(
         sum(n), d, sum(n_values), not widths, classes, totals, sum(squares), sum(n_present), next(iter(names), None)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.core import L2, Bias, Candidate, Problem, Regularization, Solution, Status
 from maxmargin.core.certificate.optimum_ball import optimum_balls
-from maxmargin.core.losses import loss_from_name
+from maxmargin.core.losses import TRAINABLE, loss_from_name
 from maxmargin.core.penalties import penalty_from_name
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import training_data
@@ -32,7 +32,7 @@ from maxmargin.estimators.training_data import Fingerprint, class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
 from maxmargin.solvers import Auto, Budget, Event, Solver, solve, solver_from_name
-from maxmargin.solvers.linear.rows import WORTH_A_THREAD
+from maxmargin.solvers.linear.rows import PIECE_VALUES
 from maxmargin.threads import begun, usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -145,7 +145,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """
         with unchanged_by_errors(self):
             X, labels, weights = self._validated(X, y, sample_weight)
-            threads = usable_threads(self.n_jobs) if X.size >= WORTH_A_THREAD else 1
+            threads = usable_threads(self.n_jobs) if X.size >= 2 * PIECE_VALUES else 1
             fingerprint = begun(partial(Fingerprint.of, X, labels, weights), threads)
             was_interrupted = self._fit(X, labels, weights)
             self.fingerprint_ = fingerprint()
@@ -197,7 +197,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
 
     def _checked_tol(self) -> float:
         """The tolerance; parameters that no other object checks are checked here."""
-        check_choice("loss", self.loss, ("hinge", "squared_hinge", "ramp"))
+        check_choice("loss", self.loss, TRAINABLE)
         check_flag("warm_start", self.warm_start)
         check_flag("verbose", self.verbose)
         check_integer("n_starts", self.n_starts)

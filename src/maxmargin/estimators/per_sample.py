@@ -8,9 +8,9 @@ import numpy as np
 
 from maxmargin.core import Candidate, Certificate, Problem
 from maxmargin.core import certify as _certify
-from maxmargin.core.certificate.groups import ABSENT, group_of_each
+from maxmargin.core.candidate import make_feasible
+from maxmargin.core.certificate.parts import ABSENT, group_of_each
 from maxmargin.core.certificate.scores import scores as scores_of
-from maxmargin.core.dual import make_feasible
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Classifier
 from maxmargin.estimators.inspect import stored_problems

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from contourpy import contour_generator
 
 from maxmargin.estimators.per_sample import Anatomy, strongest
+from maxmargin.html_report.charts import SHAPES, Chart
 from maxmargin.html_report.subject import Subject
-from maxmargin.html_report.svg import SHAPES, Chart
 from maxmargin.typing import Floats, Indices
 
 MOST_SHOWN = 1000

@@ -9,7 +9,6 @@
 
 from maxmargin.io._data.files import read_data
 from maxmargin.io._data.table import Data
-from maxmargin.io._formats.by_name import FORMATS, export, load
-from maxmargin.io._model.model_file import save
+from maxmargin.io._model_files import FORMATS, export, load, save
 
 __all__ = ["Data", "FORMATS", "export", "load", "read_data", "save"]

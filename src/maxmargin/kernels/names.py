@@ -1,5 +1,8 @@
 """From what a user types to a kernel object."""
 
+from collections.abc import Mapping
+from dataclasses import fields
+from types import MappingProxyType
 from typing import Any
 
 from maxmargin.errors import InvalidInputError
@@ -12,7 +15,16 @@ from maxmargin.kernels.precomputed import Precomputed
 from maxmargin.kernels.rbf import RBF
 from maxmargin.kernels.sigmoid import Sigmoid
 
-NAMES = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+KERNELS: Mapping[str, type[Kernel]] = MappingProxyType(
+    {
+        "linear": Linear,
+        "poly": Polynomial,
+        "rbf": RBF,
+        "sigmoid": Sigmoid,
+        "precomputed": Precomputed,
+    }
+)
+"""The kernels that have a name. Estimators, command line and model files take them from here."""
 
 
 def kernel_from_name(kernel: Any, *, degree: Any = 3, gamma: Any = "scale", coef0: Any = 0.0) -> Kernel:
@@ -21,8 +33,7 @@ def kernel_from_name(kernel: Any, *, degree: Any = 3, gamma: Any = "scale", coef
     Parameters
     ----------
     kernel : str, callable or Kernel
-        "linear", "poly", "rbf", "sigmoid", "precomputed"; a function of two matrices (see `Custom`); or a kernel, which
-        is returned as it is.
+        A name of `KERNELS`; a function of two matrices (see `Custom`); or a kernel, which is returned as it is.
     degree, gamma, coef0
         Parameters of the named kernels that have them, as in scikit-learn.
 
@@ -35,16 +46,11 @@ def kernel_from_name(kernel: Any, *, degree: Any = 3, gamma: Any = "scale", coef
         return kernel
     if isinstance(kernel, str):
         check_degree(degree), check_gamma(gamma), check_number("coef0", coef0)  # even where the kernel has none
-        if kernel == "linear":
-            return Linear()
-        if kernel == "poly":
-            return Polynomial(degree=degree, gamma=gamma, coef0=coef0)
-        if kernel == "rbf":
-            return RBF(gamma=gamma)
-        if kernel == "sigmoid":
-            return Sigmoid(gamma=gamma, coef0=coef0)
-        if kernel == "precomputed":
-            return Precomputed()
+        if kernel in KERNELS:
+            given = {"degree": degree, "gamma": gamma, "coef0": coef0}
+            kind: Any = KERNELS[kernel]
+            named: Kernel = kind(**{field.name: given[field.name] for field in fields(kind) if field.name in given})
+            return named
     elif isinstance(kernel, type) and issubclass(kernel, Kernel):
         raise InvalidInputError(
             f"kernel={kernel.__name__} is a class. Pass an object of it: kernel={kernel.__name__}()."
@@ -52,6 +58,6 @@ def kernel_from_name(kernel: Any, *, degree: Any = 3, gamma: Any = "scale", coef
     elif callable(kernel):
         return Custom(kernel)
     raise InvalidInputError(
-        f"kernel={kernel!r} is unknown. Use one of {', '.join(map(repr, NAMES))}, a function of two matrices, "
+        f"kernel={kernel!r} is unknown. Use one of {', '.join(map(repr, KERNELS))}, a function of two matrices, "
         "or a Kernel object."
     )

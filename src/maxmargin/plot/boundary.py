@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self, Unpack
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.certificate.groups import ABSENT, ON, OUTSIDE
+from maxmargin.core.certificate.parts import ABSENT, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.per_sample import Anatomy, anatomies, strongest
 from maxmargin.plot.style import BESIDE, BLUE, GREY, GROUPS, MARKERS, Display, Drawing, Look

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple, Self, TypedDict
 
-from maxmargin.core.certificate.groups import ABSENT, INSIDE, ON, OUTSIDE
+from maxmargin.core.certificate.parts import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import MissingExtraError
 
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (

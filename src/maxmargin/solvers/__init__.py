@@ -1,7 +1,7 @@
 """Algorithms: one final class a file, one driver for all of them."""
 
 from maxmargin.solvers.active_set import ActiveSet
-from maxmargin.solvers.auto import Auto
+from maxmargin.solvers.auto import SOLVERS, Auto, solver_from_name
 from maxmargin.solvers.base import Budget, Clock, Event, Observer, Progress, Solver
 from maxmargin.solvers.driver import solve
 from maxmargin.solvers.hard_margin.constraint_generation import ConstraintGeneration
@@ -12,7 +12,6 @@ from maxmargin.solvers.linear.dual_cd import DualCD
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton
 from maxmargin.solvers.ramp.cccp import RampSolution, solve_ramp
 from maxmargin.solvers.ramp.exact import solve_ramp_exactly
-from maxmargin.solvers.registry import SOLVERS, solver_from_name
 from maxmargin.solvers.smo.smo import SMO
 from maxmargin.solvers.stochastic.pegasos import Pegasos
 from maxmargin.solvers.stochastic.subgradient import Subgradient

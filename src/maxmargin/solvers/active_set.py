@@ -15,16 +15,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.candidate import Candidate, bias_totals, memberships, to_candidate
 from maxmargin.core.certificate.certify import certify
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.core.products import dense_rows
-from maxmargin.core.reduce import bias_totals, memberships, to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Linear, Polynomial
 from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.refine import refine
+from maxmargin.solvers.refine import refine, stretch
 
 
 @dataclass(frozen=True)
@@ -32,10 +31,8 @@ class ActiveSetTuning:
     """Numbers set by hand."""
 
     digits: int = 240
-    """Decimal digits: those of δ and S², and sixty more for what is computed with them."""
-
-    apart: int = 90
-    """Decimal digits between K and δ, and between S² and K: twice the 36 of costs from 1e-18 to 1e18, and eighteen to spare."""
+    """Decimal digits. Three eighths lie between K and δ, and as many between S² and K: twice the 36 of costs from 1e-18 to 1e18,
+    and eighteen to spare. The rest is for what is computed with them."""
 
     samples: int = 64
     """Samples up to which n³ operations of a microsecond take a tenth of a second."""
@@ -43,17 +40,19 @@ class ActiveSetTuning:
     products: int = 2_000_000
     """Products of a Gram matrix that take a second or two."""
 
-    steps: int = 10
-    """Solutions for each sample, at most: drawn problems needed up to four. A K that is not definite may never end."""
-
     chances: int = 10
-    """Exchanges without fewer samples on the wrong side, until single ones move (Júdice & Pires)."""
+    """Exchanges without fewer samples on the wrong side, until single ones move (Júdice & Pires); and solutions for each sample,
+    at most: drawn problems needed up to four, but a K that is not definite may never end."""
+
+    @property
+    def apart(self) -> int:
+        """Decimal digits between K and δ, and between S² and K."""
+        return 3 * self.digits // 8
 
 
 TUNING = ActiveSetTuning()
 _CONTEXT = decimal.Context(prec=TUNING.digits, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
 _exact: Any = np.frompyfunc(decimal.Decimal, 1, 1)
-_ZERO: Any = decimal.Decimal(0)
 
 BELOW, FREE, ABOVE = -1, 0, 1
 
@@ -79,7 +78,7 @@ class ActiveSet(Solver):
     """Principal pivoting in 240 decimal digits: a few dozen samples, whatever their scale.
 
     *Use it when* other solvers end short of the goal on few samples: costs of 1e12 beside 1e-12, features of 1e9 beside 1.
-    *Needs* a convex loss with the L2 penalty, a positive semi-definite kernel, finite costs, at most 64 samples. *Costs* n³/3
+    *Needs* a loss with a quadratic dual, the L2 penalty, a positive semi-definite kernel, at most 64 samples. *Costs* n³/3
     operations of about a microsecond for each exchange, and there are few. *Equivalent to* InteriorPoint at its optimum. What is
     left of the gap is the rounding of β, w and b to float64: little, but not where K is nearly singular and β cancels.
 
@@ -97,16 +96,19 @@ class ActiveSet(Solver):
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
-        if problem.is_hard or not problem.loss.convex or not isinstance(problem.penalty, L2):
-            return (
-                f"ActiveSet solves soft margins with convex losses and L2, got {problem.loss!r}, {problem.penalty!r}."
-            )
+        if not problem.loss.has_quadratic_dual or not isinstance(problem.penalty, L2):
+            what = f"{problem.loss!r}, {problem.penalty!r}"
+            return f"ActiveSet solves problems of losses with a quadratic dual and L2, got {what}."
         if problem.kernel.psd is False:
             return f"ActiveSet needs a positive semi-definite kernel, got {problem.kernel!r}. Use an RBF kernel."
         n, d = len(problem.present), problem.X.shape[1]
         if n > TUNING.samples or n * n * d > TUNING.products:
             return f"ActiveSet takes up to {TUNING.samples} samples, and n²d ≤ {TUNING.products}; got n = {n}, d = {d}."
         return None
+
+    def window(self, problem: Problem) -> int:
+        """All of its steps: they end by themselves, and tell nothing of the dual value before that."""
+        return TUNING.chances * len(problem.present)
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
         """All samples at α = 0, or where the warm start has them."""
@@ -143,7 +145,7 @@ class ActiveSet(Solver):
             else:
                 moving = self._descend(state, goal)
         state.is_done, state.steps = not len(moving), state.steps + 1
-        is_final = state.is_done or state.steps >= TUNING.steps * len(state.sides)
+        is_final = state.is_done or state.steps >= TUNING.chances * len(state.sides)
         return Progress(float(not state.is_done), is_final=is_final)
 
     @staticmethod
@@ -156,7 +158,7 @@ class ActiveSet(Solver):
         was_free = state.sides[moving] == FREE
         state.sides[moving] = np.where(was_free, np.where(state.alpha[moving] < 0, BELOW, ABOVE), FREE)
         if not state.chances:
-            state.alpha = np.clip(state.alpha, _ZERO, state.upper)
+            state.alpha = np.clip(state.alpha, 0, state.upper)
             state.sides = np.where(state.alpha == 0, BELOW, np.where(state.alpha == state.upper, ABOVE, FREE))
 
     @staticmethod
@@ -183,12 +185,35 @@ class ActiveSet(Solver):
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """β, w and b rounded once, and what then lies inside the margin by rounding alone moved out of it."""
+        problem = state.problem
+        if state.alpha is None:
+            return to_candidate(problem, np.zeros(problem.n))
+        candidate = self._candidate(state, state.alpha)
+        found = to_candidate(problem, candidate.beta, candidate.w, candidate.b)
+        if not state.is_done:
+            return found
+        found = refine(problem, found)
+        if certify(problem, found).relative_gap <= tol or problem.is_hard:
+            return found
+        tries = [found, refine(problem, candidate)]
+        if not problem.is_linear:
+            tries += [self._farther(state, candidate, errors) for errors in (1.0, 2.0)]
+        return min(tries, key=lambda one: certify(problem, one).relative_gap)
+
+    def _farther(self, state: _State, candidate: Candidate, errors: float) -> Candidate:
+        """The candidate with its free samples as far outside the margin as their errors ask for (`refine.outward`)."""
+        factor = stretch(state.problem, candidate, errors)
+        with decimal.localcontext(_CONTEXT):
+            alpha = _solved(replace(state, q=state.q * decimal.Decimal(factor)))
+        return self._candidate(state, alpha)
+
+    @staticmethod
+    def _candidate(state: _State, alpha: Any) -> Candidate:
+        """β, w and b of these α, each rounded once."""
         problem, on = state.problem, state.problem.present
         beta = np.zeros(problem.n)
-        if state.alpha is None:
-            return to_candidate(problem, beta)
         with decimal.localcontext(_CONTEXT):
-            signed = np.clip(state.alpha, _ZERO, state.upper) * _exact(problem.y[on])
+            signed = np.clip(alpha, 0, state.upper) * _exact(problem.y[on])
             beta[on] = signed.astype(np.float64)
             if problem.bias.is_free and problem.groups is None:
                 _balance(beta, problem.loss.upper(problem.cost), problem.total)
@@ -197,11 +222,7 @@ class ActiveSet(Solver):
             if problem.bias.kind == "penalized":
                 b = np.array([signed.sum() * decimal.Decimal(problem.bias.scale) ** 2])
         b = float(b.sum()) if problem.groups is None else b.astype(np.float64)
-        candidate = to_candidate(problem, beta, w, b)
-        if not state.is_done:
-            return candidate
-        found = refine(problem, candidate)
-        return found if certify(problem, found).relative_gap <= tol else refine(problem, replace(candidate, b=b))
+        return Candidate(problem.combine(beta) if w is None else w, b, beta)
 
 
 def _features_and_gram(problem: Problem) -> tuple[Any, Any]:

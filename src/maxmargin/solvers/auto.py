@@ -1,48 +1,72 @@
-"""The choice of a solver, with its reason."""
+"""The solvers there are, and the choice of one, with its reason.
+
+A new solver is a file and a line in `SOLVERS`: tests, command line and benchmarks pick it up.
+"""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import ClassVar, NamedTuple
 
 from maxmargin.core.losses import Hinge
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
+from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.active_set import ActiveSet
-from maxmargin.solvers.base import Solver
+from maxmargin.solvers.base import DRIVER, Solver
 from maxmargin.solvers.hard_margin.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.interior.interior_point import InteriorPoint
 from maxmargin.solvers.l1.linear_program import LinearProgram
 from maxmargin.solvers.l1.primal_cd import PrimalCD
+from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear.dual_cd import DualCD
-from maxmargin.solvers.linear.normal_equations import MOST_FACTORED
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton
+from maxmargin.solvers.refine import REFINE
 from maxmargin.solvers.smo.smo import SMO
+from maxmargin.solvers.stochastic.pegasos import Pegasos
+from maxmargin.solvers.stochastic.subgradient import Subgradient
 
-FEW_SAMPLES = 300
-"""Wide data with at most so many samples are solved through their Gram matrix."""
+SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
+    {
+        "interior_point": InteriorPoint,
+        "active_set": ActiveSet,
+        "constraint_generation": ConstraintGeneration,
+        "dual_cd": DualCD,
+        "proximal_newton": ProximalNewton,
+        "smo": SMO,
+        "linear_program": LinearProgram,
+        "primal_cd": PrimalCD,
+        "pegasos": Pegasos,
+        "subgradient": Subgradient,
+    }
+)
 
-FEW_FEATURES = 1000
-"""With at most so many features, and four times as many samples, Newton steps in the weights are the cheaper ones."""
 
+@dataclass(frozen=True)
+class AutoTuning:
+    """Sizes at which one solver is better than another, and what the others cost in rounds of the present one."""
 
-ROOMY, NEWTON_PRICE = 2, 30
-"""Samples for each feature from which Newton steps in the weights end better than sweeps do, and their price in sweeps."""
+    few_samples: int = 300
+    """Samples up to which wide data are solved through their Gram matrix, and the L1 penalty by one linear program: a second
+    at most (benchmarks `linear` and `l1`)."""
 
-SQUARE_PRICE = 0.25
-"""The price of all samples' kernel square and of its solution, in sweeps for each sample: a row of it is about half a sweep, and
-rows are symmetric (0.9 to 1.6 s beside 1.3 ms a sweep for 4143 samples of 200 words)."""
+    few_features: int = 1000
+    """Features up to which Newton steps in the weights begin: d³/3 operations take as long as a pass over a million values."""
 
-NEWTON_STEPS, FEW_ROUNDS, ROUND_WORK = 300, 100, 6e7
-"""The price of active sets, and the least one of the interior point, in Newton steps; the interior point's price in rounds of
-SMO: so many, or n³ over this (20 factors of n³/3 operations, ten times as fast as those of pairs, beside the 4e7 operations
-of a round)."""
+    roomy: int = 2
+    """Samples for each feature from which Newton steps in the weights end better than sweeps do (benchmark `linear`)."""
 
-STEP_SECONDS, PASS_SECONDS = 3e-4, 4e-10
-"""Seconds of a Newton step: at least, and for each stored value (a9a, covtype, mnist); so that its price does not depend on the
-machine's pace, and a fit repeats itself."""
+    newton_price: float = 30.0
+    """Sweeps that Newton steps in the weights take as long as (benchmark `linear`, C = 100)."""
 
-FEW_ROWS = 300
-"""With at most so many samples the linear programs of the L1 penalty need nobody to tell which samples matter."""
+    square_price: float = 0.25
+    """Sweeps for each sample that the kernel square of all samples and its solution take as long as: a row of it is about half a
+    sweep, and rows are symmetric (0.9 to 1.6 s beside 1.3 ms a sweep for the 4143 samples of farm_ads)."""
+
+    round_work: float = 6e7
+    """n³ of an interior point that takes as long as a round of SMO: 20 factors of n³/3 operations, ten times as fast as those of
+    pairs, beside the 4e7 operations of a round."""
 
 
 @dataclass(frozen=True)
@@ -60,35 +84,30 @@ class Auto:
     seed: int = 0
     n_threads: int = 1
     shrinking: bool = True
+    tuning: ClassVar[AutoTuning] = AutoTuning()
 
     def choose(self, problem: Problem) -> tuple[Solver, str]:
         """The solver and the reason; the solver may still refuse, and then its words stand."""
         n, d = len(problem.present), problem.X.shape[1]
         if problem.is_hard:
-            return (
-                ConstraintGeneration(),
-                f"of {n} samples few touch a hard margin, so only those are looked at closely",
-            )
+            reason = f"of {n} samples few touch a hard margin, so only those are looked at closely"
+            return ConstraintGeneration(), reason
         if problem.groups is not None:
             return InteriorPoint(), f"{n} samples in groups: their sums are equations"
         if isinstance(problem.penalty, L1):
-            if isinstance(problem.loss, Hinge) and n <= FEW_ROWS:
-                return (
-                    LinearProgram(),
-                    f"L1 and the hinge on {n} samples: a linear program, {d} features as they are needed",
-                )
-            return self._with_settings(PrimalCD), f"L1 on {n} samples with {d} features: few of them get a weight"
+            if isinstance(problem.loss, Hinge) and n <= self.tuning.few_samples:
+                reason = f"L1 and the hinge on {n} samples: a linear program, {d} features as they are needed"
+                return LinearProgram(), reason
+            return PrimalCD(self.seed), f"L1 on {n} samples with {d} features: few of them get a weight"
         if not problem.is_linear:
             reason = f"{n} samples with a kernel: kernel rows only where they are needed"
             return SMO(n_threads=self.n_threads, shrinking=self.shrinking), reason
-        if d <= FEW_FEATURES and n >= 4 * d:
-            return self._with_settings(ProximalNewton), f"{n} samples but only {d} features: d × d equations"
-        if n <= FEW_SAMPLES:
+        is_narrow = d <= self.tuning.few_features and n >= 2 * self.tuning.roomy * d
+        if is_narrow and ProximalNewton().accepts(problem) is None:
+            return ProximalNewton(self.seed, self.n_threads), f"{n} samples but only {d} features: d × d equations"
+        if n <= self.tuning.few_samples:
             return InteriorPoint(), f"only {n} samples: n × n equations, to high accuracy"
-        return self._with_settings(DualCD), f"{n} samples with {d} features: one coordinate at a time"
-
-    def _with_settings(self, solver: type[Solver]) -> Solver:
-        return with_settings(solver, self.seed, self.n_threads)
+        return DualCD(self.seed, self.n_threads), f"{n} samples with {d} features: one coordinate at a time"
 
 
 class Offer(NamedTuple):
@@ -108,31 +127,46 @@ def offers(problem: Problem, present: Solver) -> list[Offer]:
     >>> [offer.solver.name for offer in offers(problem, DualCD())]
     ['ActiveSet', 'ProximalNewton', 'InteriorPoint', 'SMO', 'DualCD']
     """
-    n, d = len(problem.present), problem.X.shape[1]
+    n, d, tuning = len(problem.present), problem.X.shape[1], Auto.tuning
     seed, n_threads = getattr(present, "seed", 0), getattr(present, "n_threads", 1)
     price = math.inf
     if isinstance(present, SMO):
-        price = max(FEW_ROUNDS, n**3 / ROUND_WORK)
-    elif isinstance(present, ProximalNewton):
-        step = max(STEP_SECONDS, PASS_SECONDS * float(problem.entries.sum()))
-        price = max(NEWTON_STEPS, InteriorPoint.seconds(problem) / step)
-    interior_point = Offer(InteriorPoint(), price)
+        price = max(DRIVER.window, n**3 / tuning.round_work)
+    elif isinstance(
+        present, ProximalNewton
+    ):  # both take longer with more values, but the interior point at least so long
+        price = DRIVER.window * max(1.0, float(problem.entries.sum()) / REFINE.small)
+    interior_point, precise = Offer(InteriorPoint(), price), Offer(ActiveSet(), DRIVER.window)
     if problem.is_hard:
-        return [Offer(ConstraintGeneration(), math.inf), interior_point]
+        return [precise, Offer(ConstraintGeneration(), math.inf), interior_point]
     if isinstance(problem.penalty, L1):
         return [Offer(LinearProgram(), math.inf), Offer(PrimalCD(seed), math.inf)]
-    precise = Offer(ActiveSet(), NEWTON_STEPS)
-    smo = Offer(SMO(n_threads=n_threads), SQUARE_PRICE * n if isinstance(present, DualCD) else math.inf)
+    smo = Offer(SMO(n_threads=n_threads), tuning.square_price * n if isinstance(present, DualCD) else math.inf)
     if not problem.is_linear:
         return [precise, smo, interior_point]
-    newton = Offer(ProximalNewton(seed, n_threads), NEWTON_PRICE if n >= ROOMY * d else math.inf)
+    newton = Offer(ProximalNewton(seed, n_threads), tuning.newton_price if n >= tuning.roomy * d else math.inf)
     sweeps = Offer(DualCD(seed, n_threads), math.inf)
-    if n >= ROOMY * d or d <= MOST_FACTORED:
+    if n >= tuning.roomy * d or d <= equations.TUNING.factored:
         return [precise, newton, interior_point, smo, sweeps]
     return [precise, smo, interior_point, sweeps, newton]
 
 
-def with_settings(solver: type[Solver], seed: int, n_threads: int) -> Solver:
-    """A solver with the seed and the threads, if it has any use for them."""
-    known = {field.name for field in fields(solver)}  # type: ignore[arg-type]
-    return solver(**{name: value for name, value in (("seed", seed), ("n_threads", n_threads)) if name in known})
+def solver_from_name(solver: str | Solver | Auto, *, seed: int = 0, n_threads: int = 1) -> Solver | Auto:
+    """A solver by its name in the registry, "auto", or a `Solver` object as it is.
+
+    A solver found by name takes the seed and the threads, if it has any use for them.
+
+    Examples
+    --------
+    >>> solver_from_name("interior_point")
+    InteriorPoint(form='auto')
+    """
+    if isinstance(solver, Solver | Auto):
+        return solver
+    if isinstance(solver, str) and solver == "auto":
+        return Auto(seed, n_threads)
+    if not isinstance(solver, str) or solver not in SOLVERS:
+        raise InvalidInputError(f"solver must be 'auto', one of {sorted(SOLVERS)}, or a Solver object, got {solver!r}.")
+    known = {field.name for field in fields(SOLVERS[solver])}  # type: ignore[arg-type]
+    settings = {"seed": seed, "n_threads": n_threads}
+    return SOLVERS[solver](**{name: value for name, value in settings.items() if name in known})

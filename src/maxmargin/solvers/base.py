@@ -1,10 +1,19 @@
-"""What a solver is, what it reports, and what it may use."""
+"""What a solver is, what it reports, what it may use, and what counts as progress.
+
+Progress is told by what cannot fall, the best dual value, and by the smallest certified gap (`Pulse`). A solver's own estimate of
+the gap may rise, and stand still for long while the dual value climbs: it declares nothing. Its pace merely tells when another
+solver is likely to end sooner (`rounds_to_come`).
+"""
 
 import math
+import signal
+import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, ClassVar, NamedTuple
 
 from maxmargin.core.candidate import Candidate
@@ -13,8 +22,45 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.solution import Status
 from maxmargin.core.workspace import DEFAULT_BYTES, Workspace
 from maxmargin.errors import InvalidInputError
-from maxmargin.solvers.stall import WINDOW
-from maxmargin.typing import Floats
+from maxmargin.rounding import gamma
+
+
+@dataclass(frozen=True)
+class DriverTuning:
+    """When a solver is believed, when it has stalled, and when another one goes on."""
+
+    window: int = 200
+    """Rounds of a solver (or half of all its rounds, if that is more) in which the best dual value must rise. Sweeps over text
+    with twins of both classes pause for up to a hundred (`tests/solvers/test_hand_over.py`)."""
+
+    tenth: float = 0.9
+    """Factor by which a certified gap must fall to count as progress: the weights can get better while the dual value has no
+    digits left."""
+
+    slowest: float = 1e-6
+    """Share of the missing gap that the dual value must gain to have risen: with less, a million such gains would be needed."""
+
+    finest: float = 1e-12
+    """Relative gap that is not worth waiting for: 5000 roundings of float64."""
+
+    early: float = 0.4
+    """Share of another solver's price that must have been spent before the pace of the present one is believed (benchmark
+    `linear`, text sets, C = 100)."""
+
+    few_samples: int = 2000
+    """Samples up to which solvers that ended short of the goal begin anew, each in its turn: it takes seconds at most."""
+
+    pause: float = 1.1
+    """Growth of the rounds after which a solver is believed again, however often it was wrong: a tenth more rounds at most."""
+
+    harmless: float = 1e8
+    """Sum of the costs up to which a linear objective is not compared with the data: estimators refuse |x| > 3e138."""
+
+    worthless: float = 0.5
+    """Relative gap from which on a candidate is no start for another solver: w = 0 has a gap of 1 at most."""
+
+
+DRIVER = DriverTuning()
 
 
 @dataclass(frozen=True)
@@ -134,12 +180,7 @@ class Solver(ABC):
 
     def window(self, problem: Problem) -> int:
         """Rounds in which the best dual value must rise, or progress has ended."""
-        return WINDOW
-
-    def route(self, state: Any) -> list[str]:
-        """Its name, and those of the solvers that are its own later phases."""
-        successor = getattr(state, "successor", None)
-        return [self.name] if successor is None else [self.name, *successor.solver.route(successor.state)]
+        return DRIVER.window
 
     @abstractmethod
     def accepts(self, problem: Problem) -> str | None:
@@ -163,5 +204,104 @@ class Solver(ABC):
             return f"{self.name} solves classification, got targets or a total. Use SMO() or InteriorPoint()."
         return self.accepts(problem)
 
-    def heed(self, state: Any, scores: Floats) -> None:  # noqa: B027
-        """Learn from the float64 scores of the last candidate, which was claimed to be good enough and is not."""
+
+def rounds_to_come(missing: Sequence[float], goal: float, pace: int) -> float:
+    """How many more rounds lead from the last value to the goal, if all gain what the last few (`pace`) did.
+
+    Examples
+    --------
+    >>> rounds_to_come([1.0, 0.1, 0.01], 1e-4, pace=1), rounds_to_come([1.0, 0.5, 0.5], 1e-4, pace=1)
+    (2.0, inf)
+    """
+    if len(missing) <= pace or not missing[-1] > goal:
+        return 0.0
+    now, then = missing[-1], missing[-1 - pace]
+    return math.log(now / goal) / math.log(then / now) * pace if then > now and goal > 0.0 else math.inf
+
+
+@dataclass
+class Pulse:
+    """The best certified dual value and gap, the best dual value that the solver reported itself, and when one last rose.
+
+    `size` is the number of rounded terms in a dual value: samples and features.
+    """
+
+    size: int
+    dual: float = -math.inf
+    gap: float = math.inf
+    own: float = -math.inf
+    missing: float = math.inf  # the smallest certified gap
+    began: int = 0
+    rose: int = 0
+    proved: int = 0  # when a certificate last rose
+    last_end: tuple[float, float] = (-math.inf, math.inf)
+
+    def begin(self, rounds: int) -> None:
+        """Another solver begins: what it reports itself is compared with its own reports only."""
+        self.own, self.began, self.rose, self.proved = -math.inf, rounds, rounds, rounds
+
+    def certified(self, certificate: Certificate, rounds: int) -> None:
+        """Note what a certificate says."""
+        dual, gap = certificate.dual, certificate.relative_gap
+        self.missing = min(self.missing, certificate.gap)
+        if self._is_higher(dual, self.dual) or gap < DRIVER.tenth * self.gap:
+            self.dual, self.gap = max(self.dual, dual), min(self.gap, gap)
+            self.rose = self.proved = rounds
+
+    def reported(self, dual: float, rounds: int) -> None:
+        """Note what the solver says of its own dual point."""
+        if self._is_higher(dual, self.own):
+            self.own, self.rose = dual, rounds
+
+    def is_missing(self, rounds: int, window: int = DRIVER.window) -> bool:
+        """Whether nothing has risen for so long that a certificate has to be asked.
+
+        A solver's own reports count for three quarters of its rounds: a running sum may rise by rounding alone.
+        """
+        all_rounds = rounds - self.began
+        has_paused = rounds - self.rose > max(window, all_rounds // 2)
+        return has_paused or rounds - self.proved > max(DRIVER.window, 3 * all_rounds // 4)
+
+    def has_risen_since_the_last_end(self) -> bool:
+        """Whether certificates have got better since a solver last ended; one ends now."""
+        before, self.last_end = self.last_end, (self.dual, self.gap)
+        return before != self.last_end
+
+    def _is_higher(self, dual: float, best: float) -> bool:
+        """Whether a dual value is higher by more than its rounding, and by enough to lead anywhere.
+
+        At the optimum Σα ≤ 2P, and ½‖w‖² with what a squared loss takes off ≤ P: all terms together are 3|D| at most.
+        """
+        rounding = 3.0 * gamma(2 * self.size) * abs(dual)
+        slowest = DRIVER.slowest * self.missing if math.isfinite(self.missing) else 0.0
+        return bool(dual > best + max(rounding, slowest))
+
+
+@contextmanager
+def deferred_interrupt() -> Iterator[Callable[[], bool]]:
+    """Within the block Ctrl-C only makes the yielded function return True; KeyboardInterrupt is raised when the block ends.
+
+    Where Python would not raise KeyboardInterrupt here (another thread, a handler of the user's), nothing is changed.
+
+    Examples
+    --------
+    >>> with deferred_interrupt() as was_interrupted:
+    ...     was_interrupted()
+    False
+    """
+    heard: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        heard.append(number)
+
+    is_main = threading.current_thread() is threading.main_thread()
+    applies = is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if applies:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield lambda: bool(heard)
+    finally:
+        if applies:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    if heard:
+        raise KeyboardInterrupt

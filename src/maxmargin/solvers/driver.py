@@ -2,54 +2,28 @@
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.candidate import Candidate, to_candidate
 from maxmargin.core.certificate.certify import Certificate, certify
 from maxmargin.core.certificate.parts import TINY
 from maxmargin.core.certificate.scores import GAP_SHARE, Scores, scores
-from maxmargin.core.losses import SquaredHinge
 from maxmargin.core.problem import Problem
-from maxmargin.core.reduce import to_candidate
 from maxmargin.core.solution import Solution, Status, TracePoint
 from maxmargin.core.workspace import Workspace
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
-from maxmargin.solvers.base import Budget, Clock, Event, Observer, Progress, Solver
-from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.stall import Pulse
+from maxmargin.rounding import UNIT
+from maxmargin.solvers import auto
+from maxmargin.solvers.auto import Auto, Offer
+from maxmargin.solvers.base import DRIVER, Budget, Clock, Event, Observer, Progress, Pulse, Solver, deferred_interrupt
 from maxmargin.threads import one_blas_thread
-
-if TYPE_CHECKING:
-    from maxmargin.solvers.auto import Auto, Offer
-
-EARLY = 0.4
-"""The share of another solver's price that must have been spent before the pace of the present one is believed."""
-
-LARGEST_OBJECTIVE = 1e300
-"""Largest value that the objective may reach: float64 ends at 1.8e308, and sums over samples need room."""
-
-HARMLESS = 1e8
-"""Sum of the costs up to which a linear objective is not compared with the data: estimators refuse |x| > 3e138."""
-
-
-FEW_SAMPLES = 2000
-"""Samples up to which solvers that ended short of the goal begin anew, each in its turn: it takes seconds at most."""
-
-PAUSE = 1.1
-"""Growth of the rounds after which a solver is believed again, however often it was wrong: a tenth more rounds at most."""
-
-LAST_DIGITS = 1e-6
-"""Relative gap below which a candidate that is optimal to rounding is the end: more solvers would find other last digits."""
-
-WORTHLESS = 0.5
-"""Relative gap from which on a candidate is no start for another solver: w = 0 has a gap of 1 at most."""
 
 
 def solve(
     problem: Problem,
-    solver: "Solver | Auto | None" = None,
+    solver: Solver | Auto | None = None,
     *,
     tol: float = 1e-3,
     warm: Candidate | None = None,
@@ -73,8 +47,6 @@ def solve(
     >>> solution.status.name, np.round(solution.w, 6), round(solution.b, 6)
     ('SOLVED', array([2.]), -3.0)
     """
-    from maxmargin.solvers.auto import Auto
-
     solver = Auto() if solver is None else solver
     reason = "asked for"
     if isinstance(solver, Auto):
@@ -117,12 +89,12 @@ def check_range(problem: Problem) -> None:
     with np.errstate(over="ignore"):
         total = problem.cost.sum()
         constant = np.square(problem.bias.scale if problem.bias.kind == "penalized" else 0.0)
-        if problem.is_hard or (problem.is_linear and max(total, constant) <= HARMLESS):
+        if problem.is_hard or (problem.is_linear and max(total, constant) <= DRIVER.harmless):
             return
         largest = problem.diag()[problem.counted].max() + constant
         slack = 1.0 + total * largest
-        reach = total * (slack**2 if isinstance(problem.loss, SquaredHinge) else slack)
-    if not reach <= LARGEST_OBJECTIVE:
+        reach = total * (slack if np.isfinite(problem.loss.lipschitz) else slack**2)
+    if not reach <= UNIT * np.finfo(np.float64).max:  # sums over samples need room
         raise InvalidInputError(
             f"The objective may leave the range of float64: the costs add up to {total:.2g} and k(x, x) is up to "
             f"{largest:.2g}. Use a smaller C (inf is the hard margin), scale the features, or choose smaller parameters of the "
@@ -148,7 +120,6 @@ class _Run:
         self.certificate: Certificate | None = None
         self.judged: Certificate | None = None  # by the last step
         self.trace: list[TracePoint] = []
-        self.scores: Scores | None = None
         self.best_scores: Scores | None = None
         self.state: Any = None
         self.caution = 1.0  # the factor of a solver's own estimate: it doubles with each claim that was not true
@@ -170,14 +141,13 @@ class _Run:
     @property
     def route(self) -> list[str]:
         """The solvers so far, by name."""
-        return self.before + self.solver.route(self.state)
+        successor = getattr(self.state, "successor", None)  # a solver that is its own last phase
+        return [*self.before, self.solver.name] + ([] if successor is None else [successor.solver.name])
 
     @cached_property
-    def offers(self) -> "list[Offer]":
+    def offers(self) -> list[Offer]:
         """Who could go on after the present solver."""
-        from maxmargin.solvers.auto import offers
-
-        return offers(self.problem, self.solver)
+        return auto.offers(self.problem, self.solver)
 
     @property
     def has_precise_offer(self) -> bool:
@@ -189,7 +159,7 @@ class _Run:
         try:
             self.state = self.solver.init(self.problem, self.workspace, warm)
             if warm is not None:
-                self.judge(warm)
+                self.judge(Candidate(warm.w, warm.b, warm.beta))  # its scores may be those of another problem
             while True:
                 spent = self.clock.spent()
                 if spent is not None:
@@ -207,9 +177,7 @@ class _Run:
                 if progress.is_final or self.believes(progress):
                     certificate = self.judge(self.solver.finish(self.state, self.tol))
                     if certificate.relative_gap > self.tol:
-                        assert self.scores is not None
                         self.caution, self.refuted = 2.0 * self.caution, self.clock.rounds
-                        self.solver.heed(self.state, self.scores.values)
                 is_solved = self.best_gap <= self.tol
                 has_ended = not is_solved and (progress.is_final or self.stalls(progress))
                 successor = None if is_solved else self.successor(progress, has_ended)
@@ -231,7 +199,7 @@ class _Run:
 
     def believes(self, progress: Progress) -> bool:
         """Whether a solver's estimate of its gap is worth a certificate."""
-        is_late = self.clock.rounds >= PAUSE * self.refuted
+        is_late = self.clock.rounds >= DRIVER.pause * self.refuted
         return self.caution * progress.gap <= self.tol or (progress.gap <= self.tol and is_late)
 
     def stalls(self, progress: Progress) -> bool:
@@ -259,10 +227,10 @@ class _Run:
         elif not progress.to_come > 0.0:
             return None
         for _ in range(2):
-            first = has_ended and self.best_gap >= WORTHLESS
-            for begins_anew in (first, not first) if has_ended and self.problem.n <= FEW_SAMPLES else (first,):
+            first = has_ended and self.best_gap >= DRIVER.worthless
+            for begins_anew in (first, not first) if has_ended and self.problem.n <= DRIVER.few_samples else (first,):
                 for solver, price in self.offers:
-                    pays = has_ended or (price < progress.to_come and EARLY * price <= spent)
+                    pays = has_ended or (price < progress.to_come and DRIVER.early * price <= spent)
                     turn = (solver.name, begins_anew)
                     is_another = (has_ended or solver.name != self.solver.name) and turn not in self.tried
                     if pays and is_another and solver.refuses(self.problem) is None:
@@ -290,7 +258,7 @@ class _Run:
         certificate = self.certificate
         if certificate is None or certificate.gap > 2.0 * certificate.rounding:
             return False
-        return 2.0 * self.tol < self.best_gap <= LAST_DIGITS
+        return 2.0 * self.tol < self.best_gap <= math.sqrt(UNIT)  # half of all digits
 
     def is_arithmetic(self) -> bool:
         """Whether the rounding of the best certificate is more than its share of the gap asked for."""
@@ -317,12 +285,14 @@ class _Run:
     def judge(self, candidate: Candidate) -> Certificate:
         """Certify a candidate and keep it if it is the best so far."""
         n_threads = getattr(self.solver, "n_threads", 1)
-        self.scores = scores(self.problem, candidate, self.tol, n_threads)
-        certificate = certify(self.problem, candidate, self.scores, tol=self.tol, n_threads=n_threads)
+        found = candidate.scores
+        if found is None:
+            found = scores(self.problem, candidate, self.tol, n_threads)
+        certificate = certify(self.problem, candidate, found, tol=self.tol, n_threads=n_threads)
         self.judged = certificate
         self.pulse.certified(certificate, self.clock.rounds)
         if self.best is None or certificate.relative_gap < self.best_gap:
-            self.best, self.certificate, self.best_scores = candidate, certificate, self.scores
+            self.best, self.certificate, self.best_scores = candidate, certificate, found
         self.trace.append(
             TracePoint(
                 self.clock.seconds, self.clock.rounds, certificate.primal, certificate.dual, certificate.relative_gap

@@ -8,62 +8,64 @@ solved by least squares (K_FF may be singular) and repeated with fresh residuals
 rounding of its residual and not of its matrix. A round is kept only if the certificate improves.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import scipy.linalg
 
 from maxmargin.core.bias import weighted_quantiles
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.candidate import Candidate, box, to_candidate
 from maxmargin.core.certificate.certify import certify
 from maxmargin.core.certificate.scores import scores
-from maxmargin.core.dual import box
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
-from maxmargin.core.products import dense_rows
-from maxmargin.core.reduce import to_candidate
-from maxmargin.rounding import UNIT
+from maxmargin.core.products import combine_twice, dense_rows
+from maxmargin.rounding import UNIT, exact_sum
 from maxmargin.typing import Floats, Indices
 
-MAX_FREE = 1200
-ROUNDS = 8
 
-SMALL = 50_000
-"""Values of X up to which the last digits cost nothing worth mentioning, whatever the tolerance."""
+@dataclass(frozen=True)
+class RefineTuning:
+    """How much the last digits may cost, and what is still a last digit."""
 
-MAX_DENSE = 1_000_000
-"""Values of the free samples' rows, made dense, up to which w is straightened."""
+    free: int = 1200
+    """Free samples up to which their equations are solved: a second. Their rows, made dense, may have as many values as the
+    matrix of these equations."""
 
-SLIGHT = 0.1
-"""Slack up to which a candidate may be stretched: ½‖w‖² grows by twice as much, relatively."""
+    small: int = 50_000
+    """Values of X up to which the last digits cost nothing worth mentioning, whatever the tolerance: some 10 ms."""
 
-RUNAWAY = 1e30
-"""A step that multiplies the largest β by more than this is no refinement: the system was singular."""
+    slight: float = 0.1
+    """Slack up to which a candidate may be stretched: ½‖w‖² grows by twice as much, relatively."""
+
+
+REFINE = RefineTuning()
 
 
 def refine(problem: Problem, candidate: Candidate) -> Candidate:
-    """The candidate, or a better one with the same support; costs O(free³) a round."""
+    """The candidate, or a better one with the same support; costs O(free³) a round.
+
+    Each way to improve it is repeated as long as that halves the gap; all end where little more than rounding is left.
+    """
     if problem.groups is not None:
         return candidate
     best, best_gap = candidate, certify(problem, candidate).relative_gap
-    for improve in (_newton_round, straighten, to_kink, outward):
-        for _ in range(ROUNDS):
+    for improve in (_newton_round, straighten, to_kink, outward, partial(outward, errors=2.0)):
+        has_halved = True
+        while has_halved and best_gap > 64.0 * UNIT:
             trial = improve(problem, best)
             gap = certify(problem, trial).relative_gap
-            progress = gap < 0.5 * best_gap
+            has_halved = gap < 0.5 * best_gap
             if gap < best_gap:
                 best, best_gap = trial, gap
-            if not progress or gap < 1e-14:
-                break
-        if best_gap < 1e-12:
-            break
     return best
 
 
 def _newton_round(problem: Problem, candidate: Candidate) -> Candidate:
     """Put the clear cases on their bounds and solve for the free ones."""
     snapped, free = snap(problem, candidate)
-    if 0 < len(free) <= MAX_FREE:
+    if 0 < len(free) <= REFINE.free:
         snapped = newton(problem, snapped, candidate.b, free)
     return to_candidate(problem, snapped)
 
@@ -75,7 +77,7 @@ def straighten(problem: Problem, candidate: Candidate) -> Candidate:
     brings them back; what it costs, ½‖δ‖², is part of the gap.
     """
     _, free = snap(problem, candidate)
-    if not (problem.is_linear and 0 < len(free) <= MAX_FREE and len(free) * problem.X.shape[1] <= MAX_DENSE):
+    if not (problem.is_linear and 0 < len(free) <= REFINE.free and len(free) * problem.X.shape[1] <= REFINE.free**2):
         return candidate
     X = dense_rows(problem.X, problem.row(free))
     missing = problem.t[free] - X @ candidate.w - candidate.b
@@ -83,6 +85,33 @@ def straighten(problem: Problem, candidate: Candidate) -> Candidate:
         X, missing = X - X.mean(axis=0), missing - missing.mean()
     step = scipy.linalg.lstsq(X, missing, lapack_driver="gelsy")[0]
     return to_candidate(problem, candidate.beta, candidate.w + step)
+
+
+def straighten_dual(problem: Problem, candidate: Candidate) -> Candidate:
+    """An L1 candidate whose β is corrected so that Σβ_jx_j is ±1 where w is not 0, and Σβ is 0 if the bias is free.
+
+    Large β that cancel miss that by their rounding, and what sticks out of the cube scales all of D down. The correction is the
+    smallest relative to |β|.
+    """
+    used, active = np.flatnonzero(candidate.beta), np.flatnonzero(candidate.w)
+    if not 0 < len(used) * (len(active) + 1) <= REFINE.free**2:
+        return candidate
+    high, low = combine_twice(problem.X, candidate.beta, problem.rows)
+    columns = dense_rows(problem.X[problem.row(used)][:, active])
+    sizes = np.abs(candidate.beta[used])
+    slip = 4.0 * UNIT * float(sizes.max()) * float(problem.lengths.max())  # what Σβ may miss by, times the longest row
+    missing = np.sign(candidate.w[active]) * max(1.0 - slip, 0.0) - high[active] - low[active]
+    if problem.bias.is_free:
+        columns, missing = (
+            np.column_stack((columns, np.ones(len(used)))),
+            np.append(missing, -exact_sum(candidate.beta)),
+        )
+    rows = (columns * sizes[:, None]).T
+    lengths = np.maximum(np.linalg.norm(rows, axis=1), np.finfo(float).tiny)
+    step = scipy.linalg.lstsq(rows / lengths[:, None], missing / lengths, lapack_driver="gelsy")[0] * sizes
+    beta = candidate.beta.copy()
+    beta[used] += step
+    return replace(candidate, beta=np.clip(beta, *box(problem)))
 
 
 def to_kink(problem: Problem, candidate: Candidate) -> Candidate:
@@ -99,28 +128,40 @@ def to_kink(problem: Problem, candidate: Candidate) -> Candidate:
     return replace(candidate, b=weighted_quantiles(kinks, cost, balance)[0])
 
 
-def outward(problem: Problem, candidate: Candidate) -> Candidate:
+def outward(problem: Problem, candidate: Candidate, errors: float = 1.0) -> Candidate:
     """A candidate stretched until samples that rounding alone may put inside the margin are surely not there.
 
-    Where a cost is far above its α, a slack of 1e-16 costs more than all of ½‖w‖².
+    Where a cost is far above its α, a slack of 1e-16 costs more than all of ½‖w‖². With a kernel β is the model, and those at
+    their bounds cannot be stretched: the free ones move until all of them lie as far out. Another β errs anew, by up to as much
+    as the first: so one error is tried, then two.
     """
-    if problem.is_hard or not problem.is_classification:
+    factor = stretch(problem, candidate, errors)
+    if factor == 1.0:
         return candidate
+    if problem.is_linear:
+        beta = np.clip(candidate.beta * factor, *box(problem))
+        return Candidate(candidate.w * factor, candidate.b * factor, beta)
+    snapped, free = snap(problem, candidate)
+    if not 0 < len(free) <= REFINE.free:
+        return candidate
+    farther = replace(problem, target=np.full(problem.n, factor))
+    return to_kink(farther, to_candidate(farther, newton(farther, snapped, candidate.b, free)))
+
+
+def stretch(problem: Problem, candidate: Candidate, errors: float = 1.0) -> float:
+    """The margin to reach instead of 1, so that samples lie outside in spite of so many times the bound of their errors."""
+    if problem.is_hard or not problem.is_classification:
+        return 1.0
     found = scores(problem, candidate)
-    reaches = found.slack + found.slack_error
+    reaches = found.slack + errors * found.slack_error
     if problem.is_linear:  # the stretched w and b are rounded once more
         reaches = reaches + 2.0 * UNIT * (problem.lengths * np.linalg.norm(candidate.w) + abs(candidate.b))
     on = problem.present
-    on = on[np.abs(reaches[on]) < SLIGHT]
+    on = on[np.abs(reaches[on]) < REFINE.slight]
     alpha, cost = np.abs(candidate.beta[on]), problem.cost[on]
     # a sample inside by q costs (c − α)q, one outside αq: the best stretch is a quantile of all q
     reach = weighted_quantiles(reaches[on], cost, float((cost - alpha).sum()))[0] if len(on) else 0.0
-    if not reach > 0.0:
-        return candidate
-    factor = (1.0 + 8.0 * UNIT) / (1.0 - reach)
-    beta = np.clip(candidate.beta * factor, *box(problem))
-    w = candidate.w * factor if problem.is_linear else beta
-    return Candidate(w, candidate.b * factor, beta)
+    return (1.0 + 8.0 * UNIT) / (1.0 - reach) if reach > 0.0 else 1.0
 
 
 def snap(problem: Problem, candidate: Candidate) -> tuple[Floats, Indices]:
@@ -164,5 +205,5 @@ def newton(problem: Problem, beta: Floats, b: float, free: Indices) -> Floats:
     step = scipy.linalg.lstsq(K / np.outer(length, length), residual / length, lapack_driver="gelsy")[0] / length
     out = beta.copy()
     out[free] += step[: len(free)]
-    runs_away = not np.abs(out).max() <= RUNAWAY * np.abs(beta).max()  # NaN included
+    runs_away = not UNIT**2 * np.abs(out).max() <= np.abs(beta).max()  # the system was singular; NaN included
     return beta if runs_away else out

@@ -33,11 +33,3 @@ def squares_csr(indptr, data, out):
         for k in range(indptr[j], indptr[j + 1]):
             total += np.float64(data[k]) * data[k]
         out[j] = total
-
-
-@loop
-def add_column_squares_csr(indptr, indices, data, weights, out):
-    """out_k += Σ_j weight_j x_jk²."""
-    for j in range(weights.shape[0]):
-        for k in range(indptr[j], indptr[j + 1]):
-            out[indices[k]] += weights[j] * data[k] * data[k]

@@ -4,22 +4,21 @@ With θ = α/c, the signed score z_j = y_j F_j and base_j = θ⁰_j + σ(r_j −
 A sample with 0 < base < top is *bent*: it adds c_j x_j x_jᵀ to the Hessian.
 """
 
+import numpy as np
+
 from maxmargin._loops.jit import loop
 from maxmargin._loops.linear.csr import dot_csr
 
-# What `respond` reports, by position.
-N_MOVED, N_TURNED, N_BENT, RESIDUAL, LOSS, N_FIELDS = 0, 1, 2, 3, 4, 5
-
 
 @loop
-def respond(centre, sigma, z, target, cost, top, keep, begin, end, base, theta, bent, moved, change, turned, report):
+def respond(centre, sigma, z, target, cost, top, keep, begin, end, base, theta, bent, change, turned):
     """Set base, θ and `bent` of samples begin … end − 1 for their scores z.
 
-    With `keep`, bent samples stay bent and their θ may leave the box: the linear model of the round before, carried on. Lists the
-    samples whose θ moved (with the change of c_jθ_j), and those that became bent (as j) or straight (as ~j), each from `begin`
-    on. Reports their numbers, the samples' shares of the gap and the losses: hinge where top = 1, else squared hinge.
+    With `keep`, bent samples stay bent and their θ may leave the box: the linear model of the round before, carried on. Notes the
+    change of each c_jθ_j, and which samples became bent (1) or straight (−1). Returns the number of bent ones, the shares of the
+    gap, and the losses: hinge where top = 1, else squared hinge.
     """
-    n_moved, n_turned, n_bent, residual, loss = 0, 0, 0, 0.0, 0.0
+    n_bent, residual, loss = 0, 0.0, 0.0
     for j in range(begin, end):
         m = target[j] - z[j]
         at = centre[j] + sigma * m
@@ -33,19 +32,13 @@ def respond(centre, sigma, z, target, cost, top, keep, begin, end, base, theta, 
         else:
             residual += cost[j] * ((excess - 0.5 * new) * (excess - 0.5 * new) + new * beyond)
             loss += cost[j] * excess * excess
-        if new != theta[j]:
-            moved[begin + n_moved] = j
-            change[begin + n_moved] = cost[j] * (new - theta[j])
-            n_moved += 1
-            theta[j] = new
+        change[j] = cost[j] * (new - theta[j])
+        theta[j] = new
         is_bent = stays or 0.0 < at < top
         n_bent += is_bent
-        if is_bent != bent[j]:
-            bent[j] = is_bent
-            turned[begin + n_turned] = j if is_bent else ~j
-            n_turned += 1
-    report[N_MOVED], report[N_TURNED], report[N_BENT] = n_moved, n_turned, n_bent
-    report[RESIDUAL], report[LOSS] = residual, loss
+        turned[j] = np.int8(is_bent) - np.int8(bent[j])
+        bent[j] = is_bent
+    return n_bent, residual, loss
 
 
 @loop

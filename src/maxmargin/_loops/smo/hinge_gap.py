@@ -10,8 +10,8 @@ from maxmargin._loops.quantiles import bias_ends, hinge_residual
 
 
 @loop
-def look(g, y, t, beta, cost, is_free):
-    """(the best bias, Σ residuals: what is missing to the dual value, the dual value) of β, whose gradient Kβ − t is g."""
+def look(g, y, beta, cost, is_free):
+    """(the best bias, Σ residuals: what is missing to the dual value) of β, whose gradient Kβ − t is g."""
     n, b = g.shape[0], 0.0
     if is_free:
         total = everything = 0.0
@@ -24,8 +24,7 @@ def look(g, y, t, beta, cost, is_free):
             kinks, scratch[0], 0.0, cost, -1, total - flat, total + flat, kinks.min(), kinks.max(), scratch[1], scratch[2]
         )  # fmt: skip
         b = lower + 0.5 * (upper - lower)
-    missing = dual = 0.0
+    missing = 0.0
     for k in range(n):
         missing += hinge_residual(-y[k] * (g[k] + b), abs(beta[k]), cost[k])
-        dual += 0.5 * beta[k] * (t[k] - g[k])
-    return b, missing, dual
+    return b, missing

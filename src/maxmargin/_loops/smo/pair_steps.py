@@ -1,13 +1,14 @@
 """Sequential minimal optimisation inside a working set, compiled.
 
-    min_β  ½ βᵀKβ + hᵀβ    s.t.  lo ≤ β ≤ hi   and, in `pair_steps`, Σβ stays what it is
+    min_β  ½ βᵀKβ + hᵀβ    s.t.  lo ≤ β ≤ hi   and the sum over each group of β stays what it is
 
 K is the small block of the working set; g = Kβ + h is kept up to date in the precision of K, β in float64. The pair comes
 from the second-order rule (WSS 2 of Fan, Chen & Lin, JMLR 2005): i with the largest −g_i among those that may rise, then j
 with the largest gain among those that may fall. Two vectorised passes over the working set for each step: masks are
 numbers that are added (0, or −BIG where a bound forbids the move), and the best entry is looked for chunk by chunk, so that no
 branch depends on the data; only in the best chunk each is looked at by itself. Arrays are padded to whole chunks with
-entries that may move nowhere.
+entries that may move nowhere. With several groups the steps take turns among them. Where no sum is fixed, one entry more, whose
+K is 0 and which has no bounds, takes what a sample moves: a pair with it is a step of one sample alone.
 
 Rows of K are there from the start (slot[i] says where), or are filled when they are first needed: `fill_row`.
 """
@@ -18,14 +19,13 @@ from maxmargin._loops.rbf.exponential import exponentiate
 CHUNK = 64
 """Entries whose largest is found without looking at the others; K's size is a multiple of it."""
 
-# What a run reports, by position in `report`: the first and the last violation, the steps made, the rows of K in use (which the
-# caller sets, too), and 1 where it ended for want of room for another row.
-FIRST, LAST, STEPS, USED, IS_FULL, N_FIELDS = 0, 1, 2, 3, 4, 5
+USED, IS_FULL = 0, 1
+"""Positions in `rows`: how many rows of K are in use, and 1 where a run ended for want of room for another row."""
 
 
 @loop
-def fill_row(T, squares, i, constant, extra, out):
-    """The i-th row of an RBF kernel: out_k = exp(⟨u_i, u_k⟩ − s_i − s_k) + constant, and `extra` more for k = i.
+def fill_row(T, squares, i, constant, delta, out):
+    """The i-th row of an RBF kernel: out_k = exp(⟨u_i, u_k⟩ − s_i − s_k) + constant for each sample, and delta_i more for k = i.
 
     T : the u as columns; four features at a time, as many as a multiple of 4. s = ½‖u‖². O(d) a value.
     """
@@ -38,22 +38,22 @@ def fill_row(T, squares, i, constant, extra, out):
         for k in range(size):
             out[k] += u0 * row0[k] + u1 * row1[k] + u2 * row2[k] + u3 * row3[k]
     exponentiate(out)
-    for k in range(size):
+    for k in range(delta.shape[0]):
         out[k] += constant
-    out[i] += extra
+    out[i] += delta[i]
 
 
 @loop
-def has_row(i, K, slot, T, squares, delta, constant, report):
+def has_row(i, K, slot, T, squares, delta, constant, rows):
     """Whether row i of K is there, or could be put there now."""
     if slot[i] < 0:
-        used = int(report[USED])
+        used = rows[USED]
         if used == K.shape[0]:
-            report[IS_FULL] = 1
+            rows[IS_FULL] = 1
             return False
-        fill_row(T, squares, i, constant, delta[i], K[used])
+        fill_row(T, squares, i, constant, delta, K[used])
         slot[i] = used
-        report[USED] = used + 1
+        rows[USED] = used + 1
     return True
 
 
@@ -104,62 +104,38 @@ def partner(g, highest, own, Ki, diagonal, fall, least):
 
 
 @loop_without_nan
-def advance_alone(g, step, Ki, rise, fall, diagonal, least):
-    """g += step Ki; the largest gain of one entry's move, the largest violation, and whose move gains most."""
-    zero = fall.dtype.type(0.0)
-    best, widest, at = zero, zero, 0
-    for c in range(g.shape[0]):
-        top, apart = zero, zero
-        for k in range(CHUNK):
-            new = g[c, k] + step * Ki[c, k]
-            g[c, k] = new
-            wide = larger(larger(rise[c, k] - new, fall[c, k] + new), zero)
-            top = larger(top, wide * wide / larger(diagonal[c, k], least))
-            apart = larger(apart, wide)
-        widest = larger(widest, apart)
-        if top > best:
-            best, at = top, c
-    place, top = 0, zero
-    for k in range(CHUNK):
-        wide = larger(larger(rise[at, k] - g[at, k], fall[at, k] + g[at, k]), zero)
-        gain = wide * wide / larger(diagonal[at, k], least)
-        if gain > top:
-            place, top = k, gain
-    return best, widest, CHUNK * at + place
-
-
-@loop_without_nan
 def pair_steps(
-    K, slot, T, squares, delta, constant, diagonal, g, beta, lo, hi, rise, fall, floor, share, goal, max_steps, report
+    K, slot, T, squares, delta, constant, diagonal, g, beta, lo, hi, rise, fall, floor, share, goal, max_steps, rows
 ):  # fmt: skip
-    """Move pairs until the violation is ≤ max(share · the first one, goal); changes g and beta in place.
+    """Move pairs until the violation of each group is ≤ max(share · the largest first one, goal); changes beta, and g, in place.
 
-    rise[k], fall[k] : 0 where β_k may still grow, or shrink; −BIG where not. Kept up to date here.
+    rise[q, k], fall[q, k] : 0 where k is in group q and β_k may still grow, or shrink; −BIG where not. Kept up to date here.
     floor : the least curvature of a pair, as a share of its two diagonal entries (what rounding leaves of twins).
     slot, T, squares, delta, constant : where the rows of K are (−1: nowhere yet), and how one is filled.
-    O(size of K) a step, at most max_steps of them.
+    O(size of K) a step, at most max_steps of them. The last move is not yet in g.
     """
     big, zero, tiny = rise.dtype.type(1e30), rise.dtype.type(0.0), rise.dtype.type(1e-30)
     two, least = rise.dtype.type(2.0), rise.dtype.type(floor)
-    shape = (g.shape[0] // CHUNK, CHUNK)
-    chunks = K.reshape((K.shape[0], *shape))
-    g_, rise_, fall_, diagonal_ = g.reshape(shape), rise.reshape(shape), fall.reshape(shape), diagonal.reshape(shape)
-    step, steps, stop = zero, 0, -1.0
+    n_groups, shape = rise.shape[0], (g.shape[0] // CHUNK, CHUNK)
+    chunks, rise_, fall_ = K.reshape((-1, *shape)), rise.reshape((-1, *shape)), fall.reshape((-1, *shape))
+    g_, diagonal_ = g.reshape(shape), diagonal.reshape(shape)
+    step, steps, looks, idle, stop = zero, 0, 0, 0, goal
     at_i = at_j = 0
-    while True:
-        highest, i = advance(g_, step, chunks[at_i], chunks[at_j], rise_)
+    while idle < n_groups and steps < max_steps:
+        q = looks % n_groups
+        highest, i = advance(g_, step, chunks[at_i], chunks[at_j], rise_[q])
         step = zero
-        if not has_row(i, K, slot, T, squares, delta, constant, report):
+        if not has_row(i, K, slot, T, squares, delta, constant, rows):
             break
         at_i = slot[i]
-        best, widest, j = partner(g_, highest, diagonal[i], chunks[at_i], diagonal_, fall_, least)
-        if stop < 0.0:
-            report[FIRST] = widest
-            stop = max(share * widest, goal)
-        report[LAST] = widest
-        if widest <= stop or best <= zero or steps >= max_steps:
-            break
-        if not has_row(j, K, slot, T, squares, delta, constant, report):
+        best, widest, j = partner(g_, highest, diagonal[i], chunks[at_i], diagonal_, fall_[q], least)
+        if looks < n_groups:
+            stop = max(stop, share * widest)
+        looks += 1
+        if widest <= stop or best <= zero:
+            idle += 1
+            continue
+        if not has_row(j, K, slot, T, squares, delta, constant, rows):
             break
         at_j = slot[j]
         span = diagonal[i] + diagonal[j]
@@ -167,42 +143,9 @@ def pair_steps(
         move = min(float(highest + g[j]) / float(curvature), hi[i] - beta[i], beta[j] - lo[j])
         beta[i] = beta[i] + move if move < hi[i] - beta[i] else hi[i]
         beta[j] = beta[j] - move if move < beta[j] - lo[j] else lo[j]
-        rise[i], fall[i] = zero if beta[i] < hi[i] else -big, zero if beta[i] > lo[i] else -big
-        rise[j], fall[j] = zero if beta[j] < hi[j] else -big, zero if beta[j] > lo[j] else -big
-        step = rise.dtype.type(move)
-        steps += 1
-    report[STEPS] = steps
-
-
-@loop_without_nan
-def single_steps(
-    K, slot, T, squares, delta, constant, diagonal, g, beta, lo, hi, rise, fall, floor, share, goal, max_steps, report
-):  # fmt: skip
-    """The same without the condition on Σβ: one β at a time, the one whose move gains most."""
-    big, zero = rise.dtype.type(1e30), rise.dtype.type(0.0)
-    shape = (g.shape[0] // CHUNK, CHUNK)
-    chunks = K.reshape((K.shape[0], *shape))
-    g_, rise_, fall_, diagonal_ = g.reshape(shape), rise.reshape(shape), fall.reshape(shape), diagonal.reshape(shape)
-    least = rise.dtype.type(floor) * diagonal.max() + rise.dtype.type(1e-30)
-    step, steps, stop = zero, 0, -1.0
-    at = 0
-    while True:
-        best, widest, i = advance_alone(g_, step, chunks[at], rise_, fall_, diagonal_, least)
-        if stop < 0.0:
-            report[FIRST] = widest
-            stop = max(share * widest, goal)
-        report[LAST] = widest
-        if widest <= stop or best <= zero or steps >= max_steps:
-            break
-        if not has_row(i, K, slot, T, squares, delta, constant, report):
-            break
-        at = slot[i]
-        old = beta[i]
-        beta[i] = min(max(old - float(g[i]) / float(max(diagonal[i], least)), lo[i]), hi[i])
-        rise[i], fall[i] = zero if beta[i] < hi[i] else -big, zero if beta[i] > lo[i] else -big
-        step = rise.dtype.type(beta[i] - old)
-        steps += 1
-    report[STEPS] = steps
+        rise[q, i], fall[q, i] = zero if beta[i] < hi[i] else -big, zero if beta[i] > lo[i] else -big
+        rise[q, j], fall[q, j] = zero if beta[j] < hi[j] else -big, zero if beta[j] > lo[j] else -big
+        step, steps, idle = rise.dtype.type(move), steps + 1, 0
 
 
 @loop

@@ -15,13 +15,12 @@ import numpy as np
 
 from maxmargin.core import Candidate, Problem, Solution, certify, products
 from maxmargin.core.bias import Interval, best_bias
-from maxmargin.core.bias_bounds import Slope, bias_at_least, bias_at_most, slope_of
+from maxmargin.core.candidate import make_feasible, to_candidate
+from maxmargin.core.certificate.optimum_ball import Slope, bias_at_least, bias_at_most, slope_of
 from maxmargin.core.certificate.pairs import constant_of, lengths_of
 from maxmargin.core.certificate.parts import Scale
 from maxmargin.core.certificate.scores import FINEST, Scores
 from maxmargin.core.certificate.scores import scores as scores_of
-from maxmargin.core.dual import make_feasible
-from maxmargin.core.reduce import to_candidate
 from maxmargin.kernels.tiles import FLOAT64, is_sparse
 from maxmargin.rounding import UNIT, exact_sum, gamma, length_above, raised, sum_above
 from maxmargin.solvers import Budget, solve

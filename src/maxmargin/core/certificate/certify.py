@@ -2,7 +2,7 @@
 
 For any w, b and any feasible β, with m_j = r_j − y_j F_j (in classification r = 1),
 
-    gap = P(w, b) − D(β) = Σ_j r_j + Ω(w) + Ω*(w(β)) − ⟨w, w(β)⟩,      r_j = c_j ℓ(m_j) + c_j ℓ*(α_j) − α_j m_j ≥ 0
+    gap = P(w, b) − D(β) = Σ_j R_j + Ω(w) + Ω*(w(β)) − ⟨w, w(β)⟩,      R_j = c_j ℓ(m_j) + c_j ℓ*(α_j) − α_j m_j ≥ 0
 
 (hinge and L2: Σ_j (c_j − α_j)[m_j]₊ + α_j[−m_j]₊ + ½‖w − w(β)‖²). Every term is non-negative, so nothing cancels. Each is bounded
 from above: m_j by the bound of its error (`core.scores`), sums by the bound of theirs (`rounding`). So the gap is an upper bound
@@ -21,13 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.certificate.groups import Groups
+from maxmargin.core.candidate import Candidate, make_feasible
 from maxmargin.core.certificate.pairs import Pair, into_the_cube, lengths_of, of_coefficients, of_weights
-from maxmargin.core.certificate.parts import TINY, Lengths, Part, Samples, Scale
+from maxmargin.core.certificate.parts import TINY, Groups, Lengths, Part, Samples, Scale
 from maxmargin.core.certificate.scores import Scores
 from maxmargin.core.certificate.scores import scores as scores_of
-from maxmargin.core.dual import make_feasible
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
 from maxmargin.errors import NotSupportedError

@@ -257,12 +257,16 @@ def into_the_cube(
         )
     total = exact_sum(beta)
     size = sum_above(np.abs(beta))
-    moved = (2.0 * abs(total) + 4.0 * UNIT * size) * longest if problem.bias.is_free else 0.0
+    left = 2.0 * abs(total) + 16.0 * gamma(len(beta)) ** 2 * size  # Σβ is summed in twice the working precision
+    moved = left * longest if problem.bias.is_free else 0.0
     constant = constant_of(problem.bias, candidate.b * factor, total, 2.0 * UNIT * abs(total) + 2.0 * UNIT * size)
-    error = raised(error + 2.0 * UNIT * bulk + moved + constant.made_error)  # tβ rounds, as do its sums
+    error = raised(error + moved + constant.made_error)
     if problem.bias.kind == "penalized":
         w, made = np.append(w, constant.own), np.append(made, constant.made)
     largest = float(np.abs(made).max(initial=0.0)) + error
+    if largest > 1.0 - 8.0 * UNIT:  # t < 1: tβ rounds, as do its sums
+        error = raised(error + 2.0 * UNIT * bulk + (4.0 * UNIT * size * longest if problem.bias.is_free else 0.0))
+        largest = float(np.abs(made).max(initial=0.0)) + error
     t = min(1.0, (1.0 - 8.0 * UNIT) / largest) if 0.0 < largest < math.inf else float(largest == 0.0)
     terms = np.abs(w) * (1.0 - t * np.sign(w) * made)
     value = raised(float(np.abs(w).sum()) * (1.0 + 4.0 * UNIT), len(w))

@@ -1,6 +1,6 @@
 """What samples add to a certificate. Parts add up: one machine has one, many machines have one each.
 
-Each number is a bound, for slacks m_j that are known within an error: the residual r_j is convex in m_j, and the loss grows with
+Each number is a bound, for slacks m_j that are known within an error: the residual R_j is convex in m_j, and the loss grows with
 it.
 """
 
@@ -11,22 +11,50 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.certificate.groups import Groups, count_groups
 from maxmargin.core.losses import Loss
 from maxmargin.rounding import UNIT, gamma, raised
 from maxmargin.typing import Floats, Indices
 
 TINY = float(np.finfo(np.float64).tiny)
-"""What one product loses at most where it underflows, and some more."""
+"""More than a product can lose where it underflows."""
 
 BLOCK_SAMPLES = 8192
 """Samples that are judged at a time: 64 kB an array."""
 
 WORTH_TAKING = 1e-3
-"""Share of the largest α of a class that a sample to take from has at least: far more than rounding can ask for."""
+"""A sample may give up α only if its own is at least this share of its class's largest: far more than rounding can ask for."""
 
 Lengths = Callable[[Indices], Floats]
 """Upper bounds of ‖φ(x_j)‖ for some samples."""
+
+OUTSIDE, ON, INSIDE, ABSENT = range(4)
+"""The groups: α = 0, 0 < α < c, α = c; and a sample without cost, which has no α."""
+
+
+class Groups(NamedTuple):
+    """How many samples lie outside the margin (α = 0), on it (0 < α < c), and inside or wrong (α = c; squared hinge: α > 0)."""
+
+    outside: int
+    on: int
+    inside: int
+
+
+def group_of_each(loss: Loss, cost: Floats, alpha: Floats) -> Indices:
+    """The group of each sample by its α: `OUTSIDE` the margin, `ON` it, `INSIDE` it or wrong, or `ABSENT`."""
+    group = np.full(len(cost), ABSENT, dtype=np.intp)
+    on = slice(None) if (cost > 0).all() else np.flatnonzero(cost > 0)
+    upper = loss.upper(cost[on])
+    inside = np.isfinite(upper) & (alpha[on] >= upper * (1 - 1e-12))
+    if np.isinf(upper).all() and not np.isinf(cost).any():
+        inside = alpha[on] > 0  # squared hinge: a positive α is a positive slack
+    group[on] = np.where(alpha[on] <= 0, OUTSIDE, np.where(inside, INSIDE, ON))
+    return group
+
+
+def count_groups(loss: Loss, cost: Floats, alpha: Floats) -> Groups:
+    """Count the samples outside, on and inside the margin by their α."""
+    count = np.bincount(group_of_each(loss, cost, alpha), minlength=4)
+    return Groups(int(count[OUTSIDE]), int(count[ON]), int(count[INSIDE]))
 
 
 class Samples(NamedTuple):
@@ -86,11 +114,12 @@ class Part:
     count : int
         Samples.
     residual, plain : float
-        Σ r_j from above, and as the formulas gave it.
+        Σ R_j from above, and as the formulas gave it.
     loss, loss_below, gain : float
         Σ c_j ℓ from above and from below; Σ (r_j α_j − c_j ℓ*(α_j)) from below.
     high, low, low_error : float
-        Σβ = high + low, where low errs by at most so much: parts of a balanced sum may be large.
+        Σβ = high + low, where low errs by at most `low_error`. Two numbers are kept, as the Σβ of a part may be large even where
+        that of all parts is 0.
     spare : pair of Spare
         A sample of the positive and one of the negative class to take from.
     closest : float
@@ -182,7 +211,7 @@ class Part:
         return raised(self.low_error + UNIT * abs(self.total))
 
     def beyond(self, total: float) -> tuple[float, Spare]:
-        """(|Σβ − total| from above, the sample that makes up for it, of the class that has too much)."""
+        """(|Σβ − total| from above, the sample whose α is reduced to restore the sum)."""
         apart = self.high - total
         rest = apart + self.low
         slip = self.low_error + 2.0 * UNIT * (abs(apart) + abs(rest))

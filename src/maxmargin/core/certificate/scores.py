@@ -15,7 +15,7 @@ the precision of the arithmetic.
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,6 +90,13 @@ def scores(problem: Problem, candidate: Candidate, tol: float = 0.0, n_threads: 
         if len(again) == 0:
             break
         found.put(again, refine(again))
+    return found
+
+
+def scored(problem: Problem, candidate: Candidate, tol: float = 0.0, n_threads: int = 1) -> Candidate:
+    """The candidate with its `scores`, so that nobody computes them again."""
+    found = replace(candidate)
+    object.__setattr__(found, "scores", scores(problem, candidate, tol, n_threads))
     return found
 
 

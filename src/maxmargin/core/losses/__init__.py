@@ -2,13 +2,16 @@
 
 For a sample of cost c and dual variable α, with m = 1 − z, every loss that has a dual obeys Fenchel–Young:
 
-    r = c·ℓ + (c·ℓ)*(α) − α·m ≥ 0        with equality exactly when α is a subgradient of c·ℓ at m
+    R = c·ℓ + (c·ℓ)*(α) − α·m ≥ 0        with equality exactly when α is a subgradient of c·ℓ at m
 
-Σ_j r_j is the losses' share of the duality gap. It is computed as a sum of non-negative terms: near the optimum the
+Σ_j R_j is the losses' share of the duality gap. It is computed as a sum of non-negative terms: near the optimum the
 subtraction would leave nothing but rounding.
 
 A cost of +∞ is the hard margin and a cost of 0 an absent sample; both are taken without warnings.
 """
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from maxmargin.core.losses.base import Loss
 from maxmargin.core.losses.bounded import Ramp, ZeroOne
@@ -16,15 +19,29 @@ from maxmargin.core.losses.corner import Hinge, PerceptronLoss
 from maxmargin.core.losses.squared_hinge import SquaredHinge
 from maxmargin.errors import InvalidInputError
 
-__all__ = ["Loss", "Hinge", "SquaredHinge", "Ramp", "ZeroOne", "PerceptronLoss", "loss_from_name"]
+__all__ = [
+    "Loss",
+    "Hinge",
+    "SquaredHinge",
+    "Ramp",
+    "ZeroOne",
+    "PerceptronLoss",
+    "LOSSES",
+    "TRAINABLE",
+    "loss_from_name",
+]
 
-_BY_NAME: dict[str, Loss] = {loss.name: loss for loss in (Hinge(), SquaredHinge(), Ramp(), ZeroOne(), PerceptronLoss())}
+LOSSES: Mapping[str, Loss] = MappingProxyType(
+    {loss.name: loss for loss in (Hinge(), SquaredHinge(), Ramp(), ZeroOne(), PerceptronLoss())}
+)
+"""The losses there are, by name."""
+
+TRAINABLE = tuple(name for name, loss in LOSSES.items() if loss.has_quadratic_dual or isinstance(loss, Ramp))
+"""The names of those that `SVC` and `LinearSVC` can train, by a quadratic dual or by the convex steps of the ramp."""
 
 
 def loss_from_name(name: str | Loss) -> Loss:
-    """Turn ``"hinge"``, ``"squared_hinge"``, ``"ramp"``, ``"zero_one"`` or ``"perceptron"`` into the loss.
-
-    A loss passes through.
+    """Turn a name of `LOSSES` into the loss; a loss passes through.
 
     Examples
     --------
@@ -34,6 +51,6 @@ def loss_from_name(name: str | Loss) -> Loss:
     """
     if isinstance(name, Loss):
         return name
-    if isinstance(name, str) and name in _BY_NAME:
-        return _BY_NAME[name]
-    raise InvalidInputError(f"Unknown loss {name!r}. Use one of {', '.join(map(repr, _BY_NAME))}.")
+    if isinstance(name, str) and name in LOSSES:
+        return LOSSES[name]
+    raise InvalidInputError(f"Unknown loss {name!r}. Use one of {', '.join(map(repr, LOSSES))}.")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from maxmargin.errors import NotSupportedError
+from maxmargin.rounding import UNIT
 from maxmargin.typing import Floats
 
 
@@ -22,6 +23,9 @@ class Loss(ABC):
         How the estimators call it.
     convex, has_dual : bool
         Convex in z (and so in w); has the dual methods.
+    has_quadratic_dual : bool
+        Whether the conjugate is ½ · ``dual_diagonal`` · α² on the box of α: the dual is then the hinge's with another box
+        and another diagonal, and every solver of that quadratic program can train it.
     lipschitz : float
         Smallest L with |ℓ(z) − ℓ(z')| ≤ L·|z − z'|, so that w ↦ ℓ(y⟨w, x⟩) is L·‖x‖-Lipschitz; +∞ if there is none.
     at_least_zero_one : bool
@@ -33,6 +37,7 @@ class Loss(ABC):
     lipschitz: ClassVar[float]
     at_least_zero_one: ClassVar[bool]
     has_dual: ClassVar[bool] = False
+    has_quadratic_dual: ClassVar[bool] = False
 
     @abstractmethod
     def value(self, z: ArrayLike) -> Floats:
@@ -53,8 +58,14 @@ class Loss(ABC):
         raise self._no_dual()
 
     def residual_above(self, m: Floats, error: Floats, alpha: Floats, cost: Floats) -> Floats:
-        """An upper bound of the residual at every m' with |m' − m| ≤ error, its own rounding included; for finite costs."""
-        raise self._no_dual()
+        """An upper bound of the residual at every m' with |m' − m| ≤ error, its own rounding included; for finite costs.
+
+        The residual is convex in m, so that it is largest at an end. This bound holds where `residual` is a sum of terms ≥ 0 of
+        which each errs by at most 8 units of rounding, or as much as if m did by 4 of its own.
+        """
+        e = error * (1.0 + 8.0 * UNIT) + 8.0 * UNIT * np.abs(m)
+        most = np.maximum(self.residual(m - e, alpha, cost), self.residual(m + e, alpha, cost))
+        return np.asarray(most * (1.0 + 16.0 * UNIT))
 
     def dual_penalty(self, alpha: ArrayLike, cost: ArrayLike) -> Floats:
         """What is subtracted from Σα in the dual, for α in its box."""

@@ -88,6 +88,7 @@ class Hinge(_Corner):
 
     name: ClassVar[str] = "hinge"
     at_least_zero_one: ClassVar[bool] = True
+    has_quadratic_dual: ClassVar[bool] = True
     _corner: ClassVar[float] = 0.0
 
 

@@ -37,6 +37,7 @@ class SquaredHinge(Loss):
     lipschitz: ClassVar[float] = np.inf
     at_least_zero_one: ClassVar[bool] = True
     has_dual: ClassVar[bool] = True
+    has_quadratic_dual: ClassVar[bool] = True
 
     def value(self, z: ArrayLike) -> Floats:
         """max(0, 1 − z)²."""

@@ -14,9 +14,10 @@ import scipy.sparse as sp
 
 from maxmargin.core import Bias
 from maxmargin.core.losses import Loss
+from maxmargin.core.products import squares
 from maxmargin.distributed.partition import Samples, Source, Survey, checked, survey, widened
 from maxmargin.kernels.tiles import distinct
-from maxmargin.solvers.auto import FEW_FEATURES
+from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices, Matrix
@@ -41,7 +42,7 @@ class Plan:
     @property
     def is_wide(self) -> bool:
         """Whether there are too many features for a d × d matrix to travel."""
-        return self.n_features > FEW_FEATURES
+        return self.n_features > Auto.tuning.few_features
 
 
 class Piece(NamedTuple):
@@ -128,7 +129,7 @@ class Block:
                 size = max(1, round(share * len(members)))
                 factor[rng.permutation(members)[:size]] = len(members) / size
             some = np.flatnonzero(factor)
-            chosen.append(Samples(rows.take(some), labels[some], (cost * factor)[some]))
+            chosen.append(Samples(rows.matrix[some], labels[some], (cost * factor)[some]))
         return joined(chosen)
 
     def site(self, k: int, i: int, piece: Piece, carried: dict[str, Any]) -> Site:
@@ -147,7 +148,7 @@ class Block:
         X = widened(X, self.plan.n_features)
         X = distinct(X) if sp.issparse(X) else X  # entries of one place are one number, as in `Problem`
         rows = Rows.of_matrix(X)
-        piece = Piece(X, rows, rows.squares(), labels, weights * self.plan.cost[labels])
+        piece = Piece(X, rows, squares(X), labels, weights * self.plan.cost[labels])
         if self.keep:
             self._pieces[i] = piece
         return piece

@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster, one block for each of their threads.
+"""Who does the work: the workers of a Dask cluster, one block for each of their threads, or threads of this process.
 
 Setting a block up is a task of Dask's: it brings the partitions to a worker (and makes them again where one has died). The
 rounds are calls of that worker, straight from the client where it can reach the worker (a third of the time that the way over
@@ -15,15 +15,46 @@ from statistics import median
 from typing import Any
 
 import dask
+import numpy as np
+from distributed.system import MEMORY_LIMIT
 
+from distributed import Client
+from maxmargin.distributed.inputs import Partitions
 from maxmargin.distributed.partition import Samples, Survey
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Block
-from maxmargin.distributed.workers.threads import Crew
+from maxmargin.distributed.workers.threads import Crew, Threads
 from maxmargin.errors import InvalidInputError, MaxMarginError
+from maxmargin.solvers.auto import Auto
+from maxmargin.threads import usable_threads
 
 _blocks: dict[tuple[str, int], Block] = {}
 """The blocks of this process, if it is a worker."""
+
+
+def crew_for(partitions: Partitions, keep: bool | None, n_blocks: int | None, n_jobs: int | None) -> Crew:
+    """The current client's workers, else this process's threads."""
+    try:
+        client: Any = Client.current()
+    except ValueError:
+        client = None
+    threads = usable_threads(n_jobs) if client is None else max(1, len(seats(client)))
+    size = partitions.size() if keep is None or n_blocks is None else None
+    if keep is None:
+        workers = [] if client is None else client.scheduler_info()["workers"].values()
+        memory = sum(worker["memory_limit"] or 0 for worker in workers) or MEMORY_LIMIT
+        keep = size is None or size <= TUNING.kept_share * memory
+    keep = keep or partitions.are_persisted
+    if n_blocks is None:
+        is_wide = partitions.n_features is None or partitions.n_features > Auto.tuning.few_features
+        n_blocks = threads if not is_wide or size is None else min(threads, max(1, int(size // TUNING.alone_bytes)))
+    if not keep:
+        parts: list[Any] = partitions.sources()
+    else:
+        parts = partitions.computed() if client is None else partitions.parts
+    at = np.array_split(np.arange(len(parts)), min(len(parts), n_blocks))
+    groups = [[parts[i] for i in group] for group in at]
+    return Threads(groups, keep, threads) if client is None else Cluster(client, groups, keep)
 
 
 class Cluster(Crew):

@@ -1,9 +1,8 @@
 """Who does the work: the threads of this process, or (see `dask_cluster`) the workers of a Dask cluster."""
 
+import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import fields, is_dataclass
 from itertools import accumulate
 from typing import Any
 
@@ -77,19 +76,14 @@ class Threads(Crew):
 
 
 def n_bytes(thing: Any) -> int:
-    """The bytes of all arrays in a command or an answer: what travels, but for headers.
+    """The bytes of a command or an answer on its way: pickled, and arrays beside that as they are.
 
     Examples
     --------
     >>> import numpy as np
-    >>> n_bytes({"v": np.zeros(10), "n": 3})
-    88
+    >>> 8000 < n_bytes({"v": np.zeros(1000), "n": 3}) < 8200
+    True
     """
-    if hasattr(thing, "nbytes"):
-        return int(thing.nbytes)
-    if hasattr(thing, "indptr"):  # CSR
-        return int(thing.data.nbytes + thing.indices.nbytes)
-    if is_dataclass(thing):
-        thing = [getattr(thing, f.name) for f in fields(thing)]
-    parts = thing.values() if isinstance(thing, dict) else thing
-    return sum(map(n_bytes, parts)) if isinstance(parts, Iterable) and not isinstance(parts, str) else 8
+    arrays: list[pickle.PickleBuffer] = []
+    pickled = pickle.dumps(thing, protocol=5, buffer_callback=arrays.append)
+    return len(pickled) + sum(array.raw().nbytes for array in arrays)

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from maxmargin.solvers import Budget
-from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.base import deferred_interrupt
 from maxmargin.threads import one_blas_thread, short_turns
 
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from maxmargin.estimators.multiclass.one_vs_rest import KernelOneVsRest, signs_o
 from maxmargin.estimators.training_data import READABLE, checked_rows, checked_weights, class_factors
 from maxmargin.kernels import Linear
 from maxmargin.kernels.tiles import rows_that_fit
-from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.base import deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.typing import Floats, Indices, Matrix
 

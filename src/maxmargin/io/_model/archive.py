@@ -86,7 +86,11 @@ def _directory(members: Sequence[Member]) -> bytes:
 
 
 def write_archive(file: IO[bytes], members: Sequence[tuple[str, Sequence[Any]]]) -> None:
-    """Write members, each a name (ASCII) and its bytes in pieces; the caller keeps to the limits above."""
+    """Write members, each a name (short, ASCII) and its bytes in pieces."""
+    total = sum(len(piece) for _, pieces in members for piece in pieces)
+    if total > MAX_CONTENT or len(members) > MAX_MEMBERS:
+        what = f"The model takes {total:.3g} bytes; a model file has room for {MAX_CONTENT:.3g}."
+        raise NotSupportedError(f"{what} Train on fewer samples, or pickle it.")
     written: list[Member] = []
     for name, pieces in members:
         crc, size = 0, 0

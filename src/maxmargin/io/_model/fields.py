@@ -11,8 +11,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.core import Certificate, Status
+from maxmargin.core.certificate.parts import Groups
+from maxmargin.core.solution import TracePoint
 from maxmargin.errors import NotSupportedError
+from maxmargin.estimators.multiclass.per_problem import alone, store_endings
 from maxmargin.io._model.archive import Archive, Array, damaged, read_array, require
+from maxmargin.io._model.parameters import decode_float, decode_number, encode_float
 
 FLAVOURS = {"csr_array": sp.csr_array, "csr_matrix": sp.csr_matrix}
 MOST_ROWS = 2**40
@@ -45,13 +50,20 @@ def as_said(name: str, said: Any) -> Any:
 
 
 class Fields:
-    """Values for the header and arrays for members of their own; `model` is saved, or filled if there is an archive."""
+    """Values for the header and arrays for members of their own; `model` is saved, or filled if there is an archive.
+
+    Attributes
+    ----------
+    n_classes, n_features, n, n_problems
+        What the shapes of other fields follow from; n is 0 where the number of training samples is not known.
+    """
 
     def __init__(
         self, model: Any, values: dict[str, Any], arrays: dict[str, Any], archive: Archive | None = None
     ) -> None:
         self.model, self.values, self.arrays, self._archive = model, values, arrays, archive
         self.is_reading = archive is not None
+        self.n_classes = self.n_features = self.n = self.n_problems = 0
 
     def has(self, name: str, attribute: str = "") -> bool:
         """Whether there is such a field."""
@@ -130,20 +142,28 @@ class Fields:
             raise damaged(name, f"an index is not within 0 … {stop - 1}")
         return array
 
-    def ragged(
-        self, name: str, lengths: str, count: int, like: Array, source: Callable[[Any], Any], longest: int = MOST_ROWS
-    ) -> list[Array]:
-        """Arrays of the dtype and width of an empty one, as many as are counted, stored one behind the other."""
-        given = () if self.is_reading else source(self.model)
-        lengths_given = np.array([len(each) for each in given], dtype=np.int64)
-        sizes = self.indices(lengths, "i8", (count,), longest, lambda _: lengths_given)
-        kind, shape = like.dtype.str[1:], (int(sizes.sum()), *like.shape[1:])
+    def _of_problems(self, name: str) -> Any:
+        """What a model has for each of its problems."""
+        found = getattr(self.model, f"{name}_")
+        return (found,) if self.n_problems == 1 else found
 
-        def joined(_: Any) -> Array:
-            return np.concatenate([np.reshape(each, (-1, *like.shape[1:])) for each in given]).astype(like.dtype)
+    def per_problem(self, name: str, decode: Decode, encode: Encode = as_given) -> list[Any]:
+        """A list in the header with a value for each problem; the attribute of a single one is the value itself."""
+        values = self.each(name, self.n_problems, decode, encode, lambda _: self._of_problems(name))
+        self.keep(**{f"{name}_": alone(values)})
+        return values
 
-        flat = self.array(name, (kind,), shape, joined, is_finite=False)
-        return list(np.split(flat, np.cumsum(sizes)[:-1]))
+    def ragged(self, name: str, like: Array, longest: int = MOST_ROWS) -> list[Array]:
+        """An array for each problem, of the dtype and width of an empty one, stored one behind the other."""
+        given = () if self.is_reading else [np.reshape(one, (-1, *like.shape[1:])) for one in self._of_problems(name)]
+        lengths = np.array([len(one) for one in given], dtype=np.int64)
+        field = f"{name.removesuffix('s')}_lengths"
+        lengths = self.indices(field, "i8", (self.n_problems,), longest, lambda _: lengths)
+        kind, shape = like.dtype.str[1:], (int(lengths.sum()), *like.shape[1:])
+        flat = self.array(name, (kind,), shape, lambda _: np.concatenate(given).astype(like.dtype), is_finite=False)
+        parts = np.split(flat, np.cumsum(lengths)[:-1])
+        self.keep(**{f"{name}_": alone(parts)})
+        return parts
 
     def matrix(self, name: str, shape: tuple[int, int]) -> None:
         """A dense or CSR matrix of finite float32 or float64 numbers."""
@@ -188,11 +208,71 @@ def _fixed(name: str, texts: Array) -> Array:
     return fixed
 
 
-def of_each(attribute: str, count: int) -> Callable[[Any], tuple[Any, ...]]:
-    """What a model says of each of its problems: of a single one by itself, of several in a tuple."""
-    return lambda model: (getattr(model, attribute),) if count == 1 else tuple(getattr(model, attribute))
+NUMBERS = ("primal", "dual", "gap", "relative_gap", "kkt_violation")
+MAYBE_NAN = ("margin", "distance")
+FLAGS = ("convex", "assumed_psd")
+LATER = ("rounding", "tol")
+"""Numbers that files of version 0.1 do not have; null where there is none."""
+
+TRACE = np.empty((0, len(TracePoint._fields)))
 
 
-def alone(items: list[Any]) -> Any:
-    """The inverse of `of_each`."""
-    return items[0] if len(items) == 1 else tuple(items)
+def describe_proofs(f: Fields) -> None:
+    """What was proved of each problem, if anything: a stream, or a model of another library, has no proof."""
+    if not f.has("certificate"):
+        return
+    tol = f.model.tol
+    certificates = f.per_problem("certificate", lambda _, said: _decode(said, tol), _encode)
+    statuses = f.per_problem("status", _decode_status, lambda status: status.name)
+    solvers = f.per_problem("solver", _decode_text)
+    traces = f.ragged("trace", TRACE)
+    are_whole = all((np.isfinite(points[:, 1]) & (points[:, 1] == np.rint(points[:, 1]))).all() for points in traces)
+    require(are_whole, "trace", "an iteration is not a whole number")
+    worst = f.whole("worst", 0, f.n_problems - 1, _worst) if f.n_problems > 1 else 0
+    if f.is_reading:
+        moments = [tuple(_point(*row) for row in points.tolist()) for points in traces]
+        store_endings(f.model, worst, certificate=certificates, status=statuses, solver=solvers, trace=moments)
+
+
+def _worst(model: Any) -> int:
+    return next(k for k, certificate in enumerate(model.certificate_) if certificate is model.certificate_.worst)
+
+
+def _point(seconds: float, iteration: float, *values: float) -> TracePoint:
+    return TracePoint(seconds, int(iteration), *values)
+
+
+def _decode_text(name: str, said: Any) -> str:
+    require(isinstance(said, str), name, "texts are wanted")
+    return str(said)
+
+
+def _decode_status(name: str, said: Any) -> Status:
+    is_right = _decode_text(name, said) in Status.__members__
+    require(is_right, name, f"{said!r} is none of {', '.join(Status.__members__)}")
+    return Status[said]
+
+
+def _encode(certificate: Certificate) -> dict[str, Any]:
+    numbers = {name: encode_float(getattr(certificate, name)) for name in (*NUMBERS, *MAYBE_NAN)}
+    flags = {name: bool(getattr(certificate, name)) for name in FLAGS}
+    rounding = None if math.isnan(certificate.rounding) else encode_float(certificate.rounding)
+    tol = None if certificate.tol is None else encode_float(certificate.tol)
+    return {**numbers, **flags, "rounding": rounding, "tol": tol, "groups": list(certificate.groups)}
+
+
+def _decode(said: Any, tol: float | None) -> Certificate:
+    """One certificate; where the file does not say which gap was asked for, it is the estimator's."""
+    name, needed = "certificate", {*NUMBERS, *MAYBE_NAN, *FLAGS, "groups"}
+    is_right = isinstance(said, dict) and needed <= set(said) <= needed | {*LATER}
+    require(is_right, name, f"its fields are {', '.join(sorted(needed | {*LATER}))}")
+    groups = said["groups"]
+    is_right = isinstance(groups, list) and len(groups) == 3 and all(type(n) is int and n >= 0 for n in groups)
+    require(is_right, name, f"groups={groups!r} where three numbers of samples are wanted")
+    require(all(isinstance(said[flag], bool) for flag in FLAGS), name, f"{' and '.join(FLAGS)} are true or false")
+    values: dict[str, Any] = {key: said[key] for key in FLAGS}
+    values |= {key: decode_number(name, said[key]) for key in NUMBERS}
+    values |= {key: decode_float(name, said[key]) for key in MAYBE_NAN}
+    known = {key: value for key, value in ({"tol": tol} | said).items() if key in LATER and value is not None}
+    values |= {"rounding": math.nan} | {key: decode_float(name, value) for key, value in known.items()}
+    return Certificate(groups=Groups(*groups), **values)

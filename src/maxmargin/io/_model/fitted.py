@@ -10,19 +10,20 @@ from collections.abc import Callable
 from dataclasses import fields as fields_of
 from functools import partial
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from maxmargin.analysis.bounds import perceptron_updates
 from maxmargin.core.certificate.optimum_ball import OptimumBall
 from maxmargin.errors import InvalidInputError
+from maxmargin.estimators import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron
+from maxmargin.estimators.multiclass.per_problem import alone
 from maxmargin.estimators.stochastic.perceptron import PerceptronStream
 from maxmargin.estimators.training_data import Fingerprint
 from maxmargin.io._model.archive import Array, damaged, require
-from maxmargin.io._model.fields import INDICES, Fields, alone, as_said, of_each
-from maxmargin.io._model.parameters import decode_float, decode_kernel, decode_number, encode, encode_float
-from maxmargin.io._model.proofs import describe_proofs
+from maxmargin.io._model.fields import INDICES, Fields, as_said, describe_proofs
+from maxmargin.io._model.parameters import decode, decode_float, decode_kernel, decode_number, encode, encode_float
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.solvers.stochastic.iterates import AVERAGES, Iterates, Rule
@@ -33,42 +34,33 @@ STREAM_VECTORS = ("v", "u", "settled", "folded")
 STREAM_COUNTS = ("n_settled", "mark", "last_mark")
 
 
-class Sizes(NamedTuple):
-    """What the shapes of other fields follow from; n is 0 where the number of training samples is not known."""
-
-    n_classes: int
-    n_features: int
-    n: int
-    n_problems: int
-
-
 def describe_linear(f: Fields) -> None:
     """LinearSVC."""
-    sizes = _describe_common(f)
-    f.floats("coef", (sizes.n_problems, sizes.n_features))
-    f.floats("intercept", (sizes.n_problems,))
-    f.floats("dual_coef", (sizes.n_problems, _describe_support(f, sizes)))
+    _describe_common(f)
+    f.floats("coef", (f.n_problems, f.n_features))
+    f.floats("intercept", (f.n_problems,))
+    f.floats("dual_coef", (f.n_problems, _describe_support(f)))
     f.whole("n_iter", 1)
-    _describe_convex_fit(f, sizes)
+    _describe_convex_fit(f)
 
 
 def describe_kernel_machine(f: Fields) -> None:
     """SVC and HardMarginSVC: one-vs-one in scikit-learn's layout, support vectors grouped by class."""
-    sizes = _describe_common(f, is_pairwise=True)
-    kernel, n_support_vectors = _describe_kernel(f, sizes), _describe_support(f, sizes)
-    n_support = f.indices("n_support", "i4", (sizes.n_classes,), sizes.n + 1)
+    _describe_common(f, is_pairwise=True)
+    kernel, n_support_vectors = _describe_kernel(f), _describe_support(f)
+    n_support = f.indices("n_support", "i4", (f.n_classes,), f.n + 1)
     is_sum = n_support.sum(dtype=np.int64) == n_support_vectors
     require(is_sum, "n_support", f"its sum is not the number of support vectors, {n_support_vectors}")
-    f.floats("dual_coef", (sizes.n_classes - 1, n_support_vectors))
-    f.floats("intercept", (sizes.n_problems,))
+    f.floats("dual_coef", (f.n_classes - 1, n_support_vectors))
+    f.floats("intercept", (f.n_problems,))
     f.keep(_weights=None)
     if isinstance(kernel, Linear):
-        f.floats("coef", (sizes.n_problems, sizes.n_features), "_weights")
-    _describe_vectors(f, (n_support_vectors, sizes.n_features))
+        f.floats("coef", (f.n_problems, f.n_features), "_weights")
+    _describe_vectors(f, n_support_vectors)
     f.whole("fit_status", 0, 1)
     if f.has("n_iter"):
-        f.indices("n_iter", "i4", (sizes.n_problems,))
-    _describe_convex_fit(f, sizes)
+        f.indices("n_iter", "i4", (f.n_problems,))
+    _describe_convex_fit(f)
     if f.is_reading:
         f.model._expansion = expansion_of(f.model)
 
@@ -88,10 +80,10 @@ def _reference(model: Any) -> Any:
 
 def describe_pegasos(f: Fields) -> None:
     """PegasosSVC: a stream can go on where it was."""
-    sizes = _describe_one_vs_rest(f)
+    _describe_one_vs_rest(f)
     f.whole("n_iter", 1)
     t = f.whole("t", 0, 2**53)
-    describe_proofs(f, sizes.n_problems)
+    describe_proofs(f)
     f.keep(_stream=None)
     if not f.has("stream_rule", "_stream"):
         return
@@ -101,23 +93,18 @@ def describe_pegasos(f: Fields) -> None:
     def stacked(*names: str) -> Callable[[Any], Array]:
         return lambda model: np.array([np.array(attrgetter(*names)(iterates)) for iterates in model._stream])
 
-    numbers = f.floats("stream_numbers", (sizes.n_problems, 5), stacked("numbers"))
+    numbers = f.floats("stream_numbers", (f.n_problems, 5), stacked("numbers"))
     is_right = (numbers[:, 0] == t).all() and (numbers[:, 3] > 0).all()
     require(is_right, "stream_numbers", f"each stream has made {t} steps, and its scale is positive")
-    counts = f.indices("stream_counts", "i8", (sizes.n_problems, 3), 2**60, stacked(*STREAM_COUNTS))
+    counts = f.indices("stream_counts", "i8", (f.n_problems, 3), 2**60, stacked(*STREAM_COUNTS))
     is_right = (counts[:, 1] > t).all() and (counts[:, [0, 2]] <= t).all()
     require(is_right, "stream_counts", "a mark is not where it should be")
-    shape = (sizes.n_problems, sizes.n_features + 1)
-    vectors = {name: f.floats(f"stream_{name}", shape, stacked(name)) for name in STREAM_VECTORS}
-    streams = [
-        Iterates(
-            rule,
-            numbers=numbers[k].copy(),
-            **{name: rows[k].copy() for name, rows in vectors.items()},
-            **dict(zip(STREAM_COUNTS, counts[k].tolist(), strict=True)),
-        )
-        for k in range(sizes.n_problems)
-    ]
+    shape = (f.n_problems, f.n_features + 1)
+    arrays = {"numbers": numbers} | {name: f.floats(f"stream_{name}", shape, stacked(name)) for name in STREAM_VECTORS}
+    streams = []
+    for k, own in enumerate(counts.tolist()):
+        vectors = {name: rows[k].copy() for name, rows in arrays.items()}
+        streams.append(Iterates(rule, **vectors, **dict(zip(STREAM_COUNTS, own, strict=True))))
     f.keep(_stream=streams)
 
 
@@ -128,19 +115,19 @@ def _encode_rule(rule: Rule) -> dict[str, Any]:
 def _decode_rule(name: str, said: Any) -> Rule:
     names = [field.name for field in fields_of(Rule)]
     require(isinstance(said, dict) and set(said) == set(names), name, f"its settings are {', '.join(names)}")
-    lam, radius = decode_float(name, said["lam"]), decode_float(name, said["radius"])
-    require(0 < lam < math.inf and radius > 0, name, "lam and radius are positive")
-    offset, batch, average, begin = said["offset"], said["batch"], said["average"], said["average_from"]
-    are_whole = all(type(value) is int for value in (offset, batch, begin))
-    is_right = are_whole and offset in (-1, 0) and 1 <= batch < 2**31 and 0 <= begin < 2**53
+    rule = Rule(**{key: decode(name, value) for key, value in said.items()})
+    is_right = all(type(number) in (int, float) and number > 0 for number in (rule.lam, rule.radius))
+    require(is_right and rule.lam < math.inf, name, "lam and radius are positive")
+    are_whole = all(type(value) is int for value in (rule.offset, rule.batch, rule.average_from))
+    is_right = are_whole and rule.offset in (-1, 0) and 1 <= rule.batch < 2**31 and 0 <= rule.average_from < 2**53
     require(is_right, name, "offset is −1 or 0, batch and average_from are whole numbers from 1 and 0 on")
-    require(any(average is a or average == a for a in AVERAGES), name, f"average is one of {AVERAGES}")
-    return Rule(lam, offset, batch, radius, average, begin)
+    require(any(rule.average is a or rule.average == a for a in AVERAGES), name, f"average is one of {AVERAGES}")
+    return rule
 
 
 def describe_perceptron(f: Fields) -> None:
     """Perceptron: its mistakes in order, the votes of its versions, or the state of a stream."""
-    sizes = _describe_one_vs_rest(f)
+    _describe_one_vs_rest(f)
     f.whole("n_iter", 1)
     n_updates = f.whole("n_updates")
     constant = f.value("bias_scale", decode_float, encode_float, "_bias_scale")
@@ -149,37 +136,37 @@ def describe_perceptron(f: Fields) -> None:
     if f.has("t"):
         f.whole("t", 0, 2**53)
     if f.has("stream_t", "_stream"):
-        shape = (sizes.n_problems, sizes.n_features + 1)
+        shape = (f.n_problems, f.n_features + 1)
         w, u = (f.floats(f"stream_{name}", shape, attrgetter(f"_stream.{name}")).copy() for name in "wu")
-        t = f.indices("stream_t", "i8", (sizes.n_problems,), 2**53, attrgetter("_stream.t"))
+        t = f.indices("stream_t", "i8", (f.n_problems,), 2**53, attrgetter("_stream.t"))
         f.keep(_stream=PerceptronStream(w, u, t.copy()))
     if f.has("mistakes"):
-        _describe_mistakes(f, sizes, n_updates)
+        _describe_mistakes(f, n_updates)
     elif f.model._stream is None or not isinstance(f.model.kernel_, Linear):
         raise damaged("mistakes", "they are missing, and so is the state of a stream with a linear kernel")
     else:
-        f.keep(mistake_bound_=alone([None] * sizes.n_problems))
+        f.keep(mistake_bound_=alone([None] * f.n_problems))
 
 
-def _describe_mistakes(f: Fields, sizes: Sizes, n_updates: int) -> None:
-    count = sizes.n_problems
-    mistakes = f.ragged("mistakes", "mistake_lengths", count, INDICES, of_each("mistakes_", count))
-    lengths, samples = [len(each) for each in mistakes], np.concatenate(mistakes)
+def _describe_mistakes(f: Fields, n_updates: int) -> None:
+    mistakes = f.ragged("mistakes", INDICES)
+    samples, ends = np.concatenate(mistakes), np.cumsum([len(each) for each in mistakes])[:-1]
     require(len(samples) == n_updates, "n_updates", f"{n_updates} where {len(samples)} mistakes are listed")
     support = getattr(f.model, "support_", np.empty(0, dtype=np.int32))
     places = np.searchsorted(support, samples)
     are_there = np.array_equal(support[places[places < len(support)]], samples)
     require(are_there, "mistakes", "the sample of a mistake is not among the support vectors")
-    bounds = f.each("mistake_bound", count, _decode_bound, _encode_bound, of_each("mistake_bound_", count))
-    f.keep(mistakes_=alone(mistakes), mistake_bound_=alone(bounds))
+    f.per_problem("mistake_bound", _decode_bound, _encode_bound)
     if not f.has("vote_signs", "_votes"):
         return
-    signs = f.floats("vote_signs", (n_updates,), lambda model: np.concatenate([signs for _, signs, _ in model._votes]))
+
+    def joined(part: int) -> Callable[[Any], Array]:
+        return lambda model: np.concatenate([votes[part] for votes in model._votes])
+
+    signs = f.floats("vote_signs", (n_updates,), joined(1))
     require((np.abs(signs) == 1.0).all(), "vote_signs", "a sign is neither −1 nor 1")
-    shares = f.floats(
-        "vote_shares", (n_updates,), lambda model: np.concatenate([its for _, _, its in model._votes]), 0.0
-    )
-    parts = (np.split(values, np.cumsum(lengths)[:-1]) for values in (places.astype(np.intp), signs, shares))
+    shares = f.floats("vote_shares", (n_updates,), joined(2), 0.0)
+    parts = (np.split(values, ends) for values in (places.astype(np.intp), signs, shares))
     f.keep(_votes=list(zip(*parts, strict=True)))
 
 
@@ -197,26 +184,24 @@ def _decode_bound(name: str, said: Any) -> Any:
         raise damaged(name, str(error)) from error
 
 
-def _describe_common(f: Fields, is_pairwise: bool = False) -> Sizes:
-    """Classes, features and training data."""
-    n_classes = len(f.texts("classes", LABELS, None))
-    require(n_classes >= 2, "classes", f"a classifier has at least two classes, not {n_classes}")
-    n_features = f.whole("n_features", 1, source="n_features_in_")
+def _describe_common(f: Fields, is_pairwise: bool = False) -> None:
+    """Classes, features and training data, and what follows from them: how many binary problems there are."""
+    k = f.n_classes = len(f.texts("classes", LABELS, None))
+    require(k >= 2, "classes", f"a classifier has at least two classes, not {k}")
+    f.n_features = f.whole("n_features", 1, source="n_features_in_")
+    f.n_problems = k * (k - 1) // 2 if is_pairwise or k == 2 else k
     if f.has("feature_names", "feature_names_in_"):
-        f.texts("feature_names", ("U",), n_features, "feature_names_in_")
-    shape = (0, n_features)
+        f.texts("feature_names", ("U",), f.n_features, "feature_names_in_")
     if f.has("shape_fit"):
-        shape = n, width = tuple(f.each("shape_fit", 2, as_said, int))
-        is_right = type(n) is type(width) is int and 0 < n < 2**31 and width == n_features
-        require(is_right, "shape_fit", f"{shape!r} where (samples, {n_features}) is wanted")
+        shape = f.n, width = tuple(f.each("shape_fit", 2, as_said, int))
+        is_right = type(f.n) is type(width) is int and 0 < f.n < 2**31 and width == f.n_features
+        require(is_right, "shape_fit", f"{shape!r} where (samples, {f.n_features}) is wanted")
         f.keep(shape_fit_=shape)
     if f.has("fingerprint"):  # older files have none
         numbers = f.each("fingerprint", len(Fingerprint._fields), _decode_hexadecimal, "{:016x}".format)
         f.keep(fingerprint_=Fingerprint(*numbers))
     if f.has("class_weight"):
-        f.floats("class_weight", (n_classes,), low=math.ulp(0.0))
-    n_pairs, n_rests = n_classes * (n_classes - 1) // 2, 1 if n_classes == 2 else n_classes
-    return Sizes(n_classes, n_features, shape[0], n_pairs if is_pairwise else n_rests)
+        f.floats("class_weight", (k,), low=math.ulp(0.0))
 
 
 def _decode_hexadecimal(name: str, said: Any) -> int:
@@ -225,70 +210,71 @@ def _decode_hexadecimal(name: str, said: Any) -> int:
     return int(said, 16)
 
 
-def _describe_kernel(f: Fields, sizes: Sizes) -> Kernel:
+def _describe_kernel(f: Fields) -> Kernel:
     kernel: Kernel = f.value("kernel", decode_kernel, partial(encode, "kernel"))
     require(kernel.is_resolved, "kernel", f"{kernel!r} still depends on data")
-    is_right = not isinstance(kernel, Precomputed) or sizes.n == sizes.n_features
-    require(is_right, "shape_fit", f"a precomputed matrix is square, not {sizes.n} × {sizes.n_features}")
+    is_right = not isinstance(kernel, Precomputed) or f.n == f.n_features
+    require(is_right, "shape_fit", f"a precomputed matrix is square, not {f.n} × {f.n_features}")
     return kernel
 
 
-def _describe_support(f: Fields, sizes: Sizes) -> int:
+def _describe_support(f: Fields) -> int:
     """The numbers of different training samples; how many there are."""
-    require(sizes.n, "shape_fit", "it is missing")
-    support = f.indices("support", "i4", (None,), sizes.n)
+    require(f.n, "shape_fit", "it is missing")
+    support = f.indices("support", "i4", (None,), f.n)
     require(len(np.unique(support)) == len(support), "support", "a sample appears twice")
     return len(support)
 
 
-def _describe_vectors(f: Fields, shape: tuple[int, int]) -> None:
+def _describe_vectors(f: Fields, count: int) -> None:
     if isinstance(f.model.kernel_, Precomputed):
         f.keep(support_vectors_=np.empty((0, 0)))
     else:
-        f.matrix("support_vectors", shape)
+        f.matrix("support_vectors", (count, f.n_features))
 
 
-def _describe_one_vs_rest(f: Fields) -> Sizes:
+def _describe_one_vs_rest(f: Fields) -> None:
     """Vectors of the feature space: weights, or coefficients of support vectors."""
-    sizes = _describe_common(f)
-    is_linear = isinstance(_describe_kernel(f, sizes), Linear)
-    f.floats("intercept", (sizes.n_problems,))
+    _describe_common(f)
+    is_linear = isinstance(_describe_kernel(f), Linear)
+    f.floats("intercept", (f.n_problems,))
     f.keep(_weights=None, _coefficients=None)
     if is_linear:
-        f.floats("coef", (sizes.n_problems, sizes.n_features), "_weights")
+        f.floats("coef", (f.n_problems, f.n_features), "_weights")
     if is_linear and not f.has("support"):
-        return sizes
-    n_support_vectors = _describe_support(f, sizes)
+        return
+    n_support_vectors = _describe_support(f)
     require((np.diff(f.model.support_) > 0).all(), "support", "its values must rise")
-    f.floats("dual_coef", (sizes.n_problems, n_support_vectors))
+    f.floats("dual_coef", (f.n_problems, n_support_vectors))
     if not is_linear:
-        f.floats("coefficients", (sizes.n_problems, n_support_vectors), "_coefficients")
+        f.floats("coefficients", (f.n_problems, n_support_vectors), "_coefficients")
     if not is_linear or f.has("support_vectors"):
-        _describe_vectors(f, (n_support_vectors, sizes.n_features))
+        _describe_vectors(f, n_support_vectors)
         f.keep(_reference=_reference(f.model))
-    return sizes
 
 
-def _describe_convex_fit(f: Fields, sizes: Sizes) -> None:
+def _describe_convex_fit(f: Fields) -> None:
     """Where the exact optimum of each problem lies, if that is known; what the ramp loss leaves besides; proofs."""
     f.keep(_last_fit=None)
     name, shape = "optimum_balls", (None, len(OptimumBall._fields))
     balls = f.array(name, ("f8",), shape, lambda model: np.reshape(model._balls, (-1, shape[1])), is_finite=False)
-    require(len(balls) in (0, sizes.n_problems), name, f"{len(balls)} where 0 or {sizes.n_problems} are wanted")
+    require(len(balls) in (0, f.n_problems), name, f"{len(balls)} where 0 or {f.n_problems} are wanted")
     is_right = not np.isnan(balls).any() and (balls[:, 0] >= 0).all() and np.isfinite(balls[:, 3]).all()
     require(is_right, name, "a radius is negative, or a number is NaN")
     f.keep(_balls=[OptimumBall(*row) for row in balls.tolist()])
     if f.has("outliers"):
-        _describe_ramp(f, sizes)
-    describe_proofs(f, sizes.n_problems)
+        outliers = f.ragged("outliers", INDICES, f.n + 1)
+        are_right = all((np.diff(rows, prepend=-1, append=f.n) > 0).all() for rows in outliers)
+        require(are_right, "outliers", "the samples of a problem do not rise, or are no training samples")
+        for value in ("objective", "objective_bound"):
+            f.per_problem(value, decode_number, encode_float)
+    describe_proofs(f)
 
 
-def _describe_ramp(f: Fields, sizes: Sizes) -> None:
-    count, n = sizes.n_problems, sizes.n
-    outliers = f.ragged("outliers", "outlier_lengths", count, INDICES, of_each("outliers_", count), n + 1)
-    are_right = all((np.diff(rows, prepend=-1, append=n) > 0).all() for rows in outliers)
-    require(are_right, "outliers", "the samples of a problem do not rise, or are no training samples")
-    f.keep(outliers_=alone([rows.astype(np.intp, copy=False) for rows in outliers]))
-    for name in ("objective", "objective_bound"):
-        values = f.each(name, count, decode_number, encode_float, of_each(f"{name}_", count))
-        f.keep(**{f"{name}_": alone(values)})
+DESCRIPTIONS: dict[type[Any], Callable[[Fields], None]] = {
+    SVC: describe_kernel_machine,
+    HardMarginSVC: describe_kernel_machine,
+    LinearSVC: describe_linear,
+    PegasosSVC: describe_pegasos,
+    Perceptron: describe_perceptron,
+}

@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core import Regularization
+from maxmargin.core.losses import TRAINABLE
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.estimators.ramp_loss import EXACT
 from maxmargin.io._model.archive import damaged, require
-from maxmargin.kernels import RBF, Kernel, Linear, Polynomial, Precomputed, Sigmoid
-from maxmargin.kernels.names import NAMES
+from maxmargin.kernels import Kernel
+from maxmargin.kernels.names import KERNELS
 from maxmargin.solvers import SOLVERS, Auto, Solver
 
-KERNELS = {"linear": Linear, "poly": Polynomial, "rbf": RBF, "sigmoid": Sigmoid, "precomputed": Precomputed}
 SETTINGS: dict[str, dict[str, Any]] = {
     "regularization": {"": Regularization},
     "kernel": dict(KERNELS),
@@ -190,8 +190,8 @@ PARAMETERS: dict[str, Check] = {
     "eta": POSITIVE,
     "gamma": _or(NOT_NEGATIVE, _among("scale", "auto")),
     "intercept_scaling": _or(POSITIVE, NONE),
-    "kernel": _or(_among(*NAMES), _instance("a kernel", Kernel)),
-    "loss": _among("hinge", "squared_hinge", "ramp"),
+    "kernel": _or(_among(*KERNELS), _instance("a kernel", Kernel)),
+    "loss": _among(*TRAINABLE),
     "margin": _or(POSITIVE, _among("compute"), NONE),
     "max_iter": _whole("a whole number ≥ −1", -1),
     "max_seconds": _or(POSITIVE, NONE),
@@ -215,7 +215,7 @@ def check_parameter(name: str, value: Any) -> None:
 
 def decode_parameters(kind: type[Any], encoded: dict[str, Any]) -> dict[str, Any]:
     """The parameters of an estimator of some kind; those that the file does not name keep their default."""
-    known, parameters = kind().get_params(deep=False), {}
+    known, parameters = vars(kind()), {}
     for name, value in encoded.items():
         require(name in known, name, f"{kind.__name__} has no such parameter")
         parameters[name], (wanted, is_right) = decode(name, value), PARAMETERS[name]

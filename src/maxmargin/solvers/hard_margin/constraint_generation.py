@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.candidate import Candidate, to_candidate
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
-from maxmargin.core.reduce import keeps_columns, to_candidate, to_hulls
+from maxmargin.core.reduce import keeps_columns, to_hulls
 from maxmargin.core.workspace import Workspace
 from maxmargin.errors import MemoryBudgetError
 from maxmargin.solvers.base import Clock, Progress, Solver

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.reduce import ConeProgram
-from maxmargin.solvers.base import Clock
-from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.base import Clock, deferred_interrupt
 from maxmargin.typing import Floats
 
 

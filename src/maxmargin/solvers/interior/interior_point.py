@@ -11,12 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.candidate import Candidate, to_candidate
 from maxmargin.core.certificate.certify import certify
-from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
-from maxmargin.core.reduce import MAX_FACTOR, to_candidate, to_dual, to_primal, units_of
+from maxmargin.core.reduce import MAX_FACTOR, has_primal, to_dual, to_primal, units_of
 from maxmargin.core.workspace import Workspace
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interior.clarabel import run_clarabel
@@ -25,10 +24,6 @@ from maxmargin.typing import Floats
 
 MAX_SAMPLES = MAX_FACTOR
 """Any kernel up to this many samples: an n × n matrix is factored."""
-
-RUN_ROUNDS, VALUE_SECONDS, PRODUCT_SECONDS = 40, 1.2e-7, 4e-10
-"""Rounds of a run, and seconds of a round for each stored value and for each product of two values of one row: measured on
-covtype, a9a, mnist and normal data of 50 to 400 features, where the sum is within a factor of two."""
 
 MAX_WORK = 4e10
 """Linear kernels beyond that up to this many operations a round: n d², with d features."""
@@ -48,10 +43,10 @@ class _State:
 class InteriorPoint(Solver):
     """Interior-point method: very high accuracy on small and middling problems.
 
-    *Use it when* you want the answer to ten digits, or a reference for another solver. *Needs* a convex loss (hinge or squared
-    hinge), the L2 penalty, a positive semi-definite kernel; n ≤ 4000, or a linear kernel and n d² ≤ 4·10¹⁰. *Costs* about 20
-    rounds of O(n d²) for narrow data, O(n³) otherwise; memory O(n d) or O(n²). *Equivalent to* any other solver here at its
-    optimum.
+    *Use it when* you want the answer to ten digits, or a reference for another solver. *Needs* a loss with a
+    quadratic dual (hinge, squared hinge), the L2 penalty, a positive semi-definite kernel; n ≤ 4000, or a linear kernel and
+    n d² ≤ 4·10¹⁰. *Costs* about 20 rounds of O(n d²) for narrow data, O(n³) otherwise; memory O(n d) or O(n²). *Equivalent to*
+    any other solver here at its optimum.
 
     Parameters
     ----------
@@ -73,14 +68,19 @@ class InteriorPoint(Solver):
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
-        if not isinstance(problem.loss, Hinge | SquaredHinge):
-            return f"InteriorPoint solves the hinge and the squared hinge, got {problem.loss!r}, which is not convex."
+        if not problem.loss.has_quadratic_dual:
+            return (
+                "InteriorPoint solves losses with a quadratic dual, as the hinge and the squared hinge have, got "
+                f"{problem.loss!r}."
+            )
         if not isinstance(problem.penalty, L2):
             return f"InteriorPoint solves the L2 penalty, got {problem.penalty!r}."
         if problem.kernel.psd is False:
             return f"InteriorPoint needs a positive semi-definite kernel, got {problem.kernel!r}. Use an RBF kernel."
         if self.form not in self.forms:
             return f"InteriorPoint.form must be one of {self.forms}, got {self.form!r}."
+        if self.form == "primal" and not has_primal(problem):
+            return f"InteriorPoint has no primal program for {problem.loss!r}. Use form='dual'."
         if not self._possible_forms(problem):
             n, d = len(problem.present), problem.X.shape[1]
             return (
@@ -89,17 +89,13 @@ class InteriorPoint(Solver):
             )
         return None
 
-    @staticmethod
-    def seconds(problem: Problem) -> float:
-        """About how long a run takes on a linear problem."""
-        entries = problem.entries
-        return RUN_ROUNDS * float(VALUE_SECONDS * entries.sum() + PRODUCT_SECONDS * (entries @ entries))
-
     def _possible_forms(self, problem: Problem) -> list[str]:
         n, d = len(problem.present), problem.X.shape[1]
         if n > MAX_SAMPLES and not (problem.is_linear and float(n) * d * d <= MAX_WORK):
             return []
-        return ["primal", "dual"] if self.form == "auto" else [self.form]
+        if self.form != "auto":
+            return [self.form]
+        return ["primal", "dual"] if has_primal(problem) else ["dual"]
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
         """Interior points do not profit from a warm start: the driver keeps it as the best so far."""

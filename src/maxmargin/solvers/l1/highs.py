@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.solvers.base import Clock
-from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.base import Clock, deferred_interrupt
 from maxmargin.typing import Floats
 
 ACCURACY = 1e-10

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.base import deferred_interrupt
 from maxmargin.solvers.l1.columns import Columns
 from maxmargin.solvers.l1.equations import Equations, work_of
 from maxmargin.typing import Floats

@@ -17,8 +17,7 @@ from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
 from maxmargin.core.workspace import Workspace
-from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.base import Clock, Progress, Solver, deferred_interrupt
 from maxmargin.solvers.l1.columns import Columns, candidate_of
 from maxmargin.solvers.l1.interior_point import L1Interior
 from maxmargin.solvers.l1.linear_program import LinearProgram

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from maxmargin.solvers.base import Clock
-from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.base import Clock, deferred_interrupt
 from maxmargin.solvers.l1.columns import Columns
 from maxmargin.solvers.l1.highs import ACCURACY, Corner
 from maxmargin.typing import Floats, Indices

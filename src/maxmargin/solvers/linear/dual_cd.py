@@ -6,63 +6,66 @@ Algorithm 1 of Hsieh et al. (ICML 2008) with their shrinking rule; chunks of nei
 samples of a chunk as they lie in memory. A free bias is handled by the method of multipliers: a constant feature s and an offset
 b₀, moved by b₀ ← b₀ + s²(Σβ − τ) after each sweep, so that Σβ = τ in the limit.
 
-Where sweeps only polish, the samples strictly inside their box are moved together now and then (see `face`). Twins of both
-classes and their like are what sweeps crawl along: each moves the pair by 1/‖x‖² at most, and it has to go as far as C. How many
-sweeps are still to come is reported, so that another solver can go on where that is many.
+Where sweeps only polish, the samples strictly inside their box, those on its *face*, are moved together now and then: conjugate
+gradients, ended as soon as a round gains little beside the best one, then a search along the projected path (Moré & Toraldo, SIAM
+J. Optim. 1991). Sweeps find the face; these steps shorten the crawl along it. Twins of both classes and their like are what
+sweeps crawl along: each moves the pair by 1/‖x‖² at most, and it has to go as far as C. How many sweeps are still to come is
+reported, so that another solver can go on where that is many.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.bias import best_bias
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.dual import make_feasible
+from maxmargin.core.candidate import Candidate, make_feasible, to_candidate
 from maxmargin.core.problem import Problem
-from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
-from maxmargin.solvers.base import Clock, Progress
-from maxmargin.solvers.interrupts import deferred_interrupt
-from maxmargin.solvers.linear.face import Face
-from maxmargin.solvers.linear.rows import Rows, RowSolver
-from maxmargin.solvers.refine import SMALL, refine
-from maxmargin.solvers.stall import FINEST, rounds_to_come
+from maxmargin.solvers.base import DRIVER, Clock, Progress, deferred_interrupt, rounds_to_come
+from maxmargin.solvers.linear.rows import STEP_LENGTHS, Rows, RowSolver, Signed, conjugate_gradients
+from maxmargin.solvers.refine import REFINE, refine
 from maxmargin.typing import Floats, Indices
-
-MULTIPLIER = 0.25
-"""The constant feature of a free bias, as a share of a sample's length: 0.1 to 0.5 cost no more sweeps than no bias does; with 1
-or more the sweeps multiply, as the constant then couples all samples."""
 
 FIELDS = HIGHEST, LOWEST, RESIDUAL, N_ACTIVE, GAIN = tuple(range(5))
 """What a sweep reports, by position."""
 
-CHUNK_VALUES, CHUNK_ROWS = 3000, 20
-"""Samples that are visited as they lie in memory: so many stored values, but no more rows. The chunks come in random order."""
 
-CLAIM = 0.75
-"""A sweep sees each sample before it moves it, so what it counts is about 4/3 of the gap that it leaves."""
+@dataclass(frozen=True)
+class DualCDTuning:
+    """Numbers set by hand; the benchmark is `linear` with its text sets where nothing else is said."""
 
-FIRST_FACE = 12
-"""Sweeps before the first step on a face."""
+    constant: float = 0.25
+    """Constant feature of a free bias, as a share of a sample's length: 0.1 to 0.5 cost no more sweeps than no bias does; with 1
+    or more the sweeps multiply, as the constant then couples all samples."""
 
-PACE = 5
-"""Sweeps over which their pace is measured."""
+    chunk_values: int = 3000
+    """Stored values of neighbouring samples that are visited as they lie in memory: 36 kB, a first-level cache."""
 
-FACE_PAUSE, LONGEST_PAUSE = 5, 320
-"""Sweeps from one such step to the next: at least, and at most."""
+    chunk_rows: int = 20
+    """Samples in such a chunk, at most: chunks come in a random order, and that needs many of them."""
 
-CHEAPEST_FACE = 4.0
-"""What a step on a face costs, in sweeps, at least."""
+    claim: float = 0.75
+    """Share of what a sweep counts that is the gap which it leaves: it sees each sample before it moves it."""
 
-EAGER = 0.2
-"""A sample is shrunk when its gradient holds it on its bound by more than this share of the last sweep's largest violation."""
+    eager: float = 0.2
+    """Share of the last sweep's largest violation by which its gradient must hold a sample on its bound to be shrunk; Hsieh et
+    al. have 1."""
 
-FULL_EVERY = 40
-"""Sweeps after which all samples are visited again, shrunk or not."""
+    full_every: int = 40
+    """Sweeps after which all samples are visited again, shrunk or not."""
+
+    pace: int = 5
+    """Sweeps over which their pace is measured, and least pause from one step on a face to the next."""
+
+    face_price: float = 40.0
+    """Sweeps that the first step on a face is expected to cost; of the next ones the passes of the last are counted."""
+
+    enough: float = 0.3
+    """Share of the best conjugate-gradient round's gain below which a round is the last: sweeps do the rest more cheaply."""
 
 
 @dataclass
@@ -102,41 +105,68 @@ class Active:
     def learn(self) -> None:
         """Take the thresholds of the next sweep from the report of this one."""
         self.count = int(self.report[N_ACTIVE])
-        self.thresholds[0] = EAGER * self.report[HIGHEST] if self.report[HIGHEST] > 0 else np.inf
-        self.thresholds[1] = EAGER * self.report[LOWEST] if self.report[LOWEST] < 0 else -np.inf
+        self.thresholds[0] = DualCD.tuning.eager * self.report[HIGHEST] if self.report[HIGHEST] > 0 else np.inf
+        self.thresholds[1] = DualCD.tuning.eager * self.report[LOWEST] if self.report[LOWEST] < 0 else -np.inf
 
 
-@dataclass
 class _State:
-    problem: Problem
-    rows: Rows
-    target: Floats
-    upper: Floats
-    delta: Floats
-    square: Floats
-    alpha: Floats
-    w: Floats
-    s: float
-    active: Active
-    face: Face
-    b0: float = 0.0
-    dual: float = 0.0
-    missing: list[float] = field(default_factory=list)
-    sweeps: int = 0
-    next_face: int = FIRST_FACE
-    next_claim: int = 16
-    face_cost: float = 40.0
-    seconds: float = 0.0  # of all sweeps
-    face_pause: int = FACE_PAUSE
+    """α, w, the offset b₀ and the constant feature s, with what sweeps need of each sample, and what the last ones did."""
+
+    def __init__(self, problem: Problem, rows: Rows, warm: Candidate | None, seed: int) -> None:
+        on, n, is_free = problem.present, problem.n, problem.bias.is_free
+        self.problem, self.rows = problem, rows
+        self.target = np.ones(n) if problem.target is None else problem.target
+        self.upper, self.delta = problem.loss.upper(problem.cost), problem.loss.dual_diagonal(problem.cost)
+        self.s = problem.bias.scale
+        if is_free:
+            self.s = constant_feature(float(problem.squares[on].mean()), float(problem.cost.sum()))
+        self.square = problem.squares + self.s**2 + self.delta
+        self.alpha, self.w = np.zeros(n), np.zeros(problem.X.shape[1] + 1)
+        self.b0 = best_bias(problem, self.alpha, self.alpha).middle if is_free else 0.0
+        if warm is not None:
+            beta = make_feasible(problem, warm.beta)
+            self.alpha, self.b0 = beta * problem.y, warm.b if is_free else 0.0
+            self.w[:-1], self.w[-1] = problem.combine(beta), self.s * beta.sum()
+        self.w[-1] -= self.s * problem.total
+        gain = self.alpha @ (self.target - problem.y * self.b0) - 0.5 * (self.delta * self.alpha) @ self.alpha
+        self.dual = float(gain + problem.total * self.b0 - 0.5 * (self.w @ self.w))  # with the offset b₀
+        self.active = Active.of(on, seed, chunk_of(rows, len(on)))
+        self.missing: list[float] = []
+        self.seconds = 0.0  # of all sweeps
+        tuning = DualCD.tuning
+        self.face_cost, self.face_pause = tuning.face_price, tuning.pace
+        self.next_face = self.next_claim = 2 * tuning.pace
+
+    @property
+    def sweeps(self) -> int:
+        """Sweeps so far."""
+        return len(self.missing)
+
+    def sweep(self) -> None:
+        """Visit the active samples; where the bias is free, move b₀ after that."""
+        box = self.target, self.upper, self.delta, self.square
+        sweep(self.rows, self.problem.y, box, self.alpha, self.w, (self.s, self.b0, 1.0), self.active)
+        self.dual += float(self.active.report[GAIN])
+        missing = float(self.active.report[RESIDUAL])
+        if self.problem.bias.is_free:
+            imbalance = self.w[-1] / self.s
+            missing += abs(imbalance)
+            self.b0 += self.s * self.w[-1]
+            self.dual -= self.s * self.w[-1] * imbalance
+        self.missing.append(missing)
+
+    def sweeps_to_come(self, tol: float, pace: int) -> float:
+        """Sweeps that the tolerance still asks for."""
+        return rounds_to_come(self.missing, max(tol, DRIVER.finest) * abs(self.dual), pace)
 
 
 @dataclass(frozen=True)
 class DualCD(RowSolver):
     """Dual coordinate descent: the classic for sparse, wide data.
 
-    *Use it when* the data are sparse or wide and C is moderate. *Needs* the linear kernel, L2, hinge or squared hinge, finite
-    costs. *Costs* O(non-zeros) a sweep, some ten sweeps for a gap of 1e-3, many more for large C; memory O(n + d) beside the
-    data. *Equivalent to* InteriorPoint at its optimum.
+    *Use it when* the data are sparse or wide and C is moderate. *Needs* the linear kernel, L2, a loss with a quadratic dual
+    (hinge, squared hinge), finite costs. *Costs* O(non-zeros) a sweep, some ten sweeps for a gap of 1e-3, many more for large C;
+    memory O(n + d) beside the data. *Equivalent to* InteriorPoint at its optimum.
 
     Parameters
     ----------
@@ -154,67 +184,29 @@ class DualCD(RowSolver):
     (array([2.]), -3.0)
     """
 
+    tuning: ClassVar[DualCDTuning] = DualCDTuning()
+
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
         """α = 0, or the warm start's."""
-        rows = Rows.of(problem, self.n_threads)
-        square = problem.squares.copy()
-        on = problem.present
-        s = problem.bias.scale
-        if problem.bias.is_free:
-            s = constant_feature(float(square[on].mean()), float(problem.cost.sum()))
-        delta, upper = problem.loss.dual_diagonal(problem.cost), problem.loss.upper(problem.cost)
-        square += s * s + delta
-        alpha = np.zeros(problem.n)
-        w = np.zeros(problem.X.shape[1] + 1)
-        b0 = best_bias(problem, alpha, alpha).middle if problem.bias.is_free else 0.0
-        if warm is not None:
-            beta = make_feasible(problem, warm.beta)
-            alpha, b0 = beta * problem.y, warm.b if problem.bias.is_free else 0.0
-            w[:-1], w[-1] = problem.combine(beta), s * beta.sum()
-        w[-1] -= s * problem.total
-        target = np.ones(problem.n) if problem.target is None else problem.target
-        state = _State(
-            problem,
-            rows,
-            target,
-            upper,
-            delta,
-            square,
-            alpha,
-            w,
-            s,
-            Active.of(on, self.seed, chunk_of(rows, len(on))),
-            Face(rows, problem.y, target, upper, delta, square, s),
-            b0,
-        )
-        state.dual = _dual_value(state)
-        return state
+        return _State(problem, Rows.of(problem, self.n_threads), warm, self.seed)
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """One sweep over the active samples; all of them before anything is claimed."""
         with deferred_interrupt():
-            was_full = state.active.is_full
-            begin = clock.seconds
-            _sweep(state)
+            active, was_full, begin = state.active, state.active.is_full, clock.seconds
+            state.sweep()
             state.seconds += clock.seconds - begin
-            state.sweeps += 1
-            missing = float(state.active.report[RESIDUAL])
-            if state.problem.bias.is_free:
-                imbalance = state.w[-1] / state.s
-                missing += abs(imbalance)
-                state.b0 += state.s * state.w[-1]
-                state.dual -= state.s * state.w[-1] * imbalance
-            state.missing.append(missing)
             if self._face_pays(state, tol, clock):
                 self._face_step(state, lambda: clock.spent() is not None)
-        gap = CLAIM * missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
-        state.active.learn()
-        if (gap <= tol and not was_full) or state.active.count == 0 or state.sweeps % FULL_EVERY == 0:
-            state.active.unshrink()
+        missing = state.missing[-1]
+        gap = self.tuning.claim * missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
+        active.learn()
+        if (gap <= tol and not was_full) or active.count == 0 or state.sweeps % self.tuning.full_every == 0:
+            active.unshrink()
         # Σβ = τ holds only in the limit: until then the value is no dual value where the bias is free
         dual = -np.inf if state.problem.bias.is_free else state.dual
-        to_come = 0.0 if state.sweeps < FIRST_FACE else _sweeps_to_come(state, tol, state.sweeps // 2)
-        if state.rows.n_values <= SMALL and state.sweeps >= state.next_claim:
+        to_come = 0.0 if state.sweeps < 2 * self.tuning.pace else state.sweeps_to_come(tol, state.sweeps // 2)
+        if state.rows.n_values <= REFINE.small and state.sweeps >= state.next_claim:
             state.next_claim *= 2
             gap, was_full = 0.0, True  # asks for the check: `finish` may find the last digits already
         report = Progress if was_full else partial(Progress.without_claim, tol=tol)
@@ -224,41 +216,33 @@ class DualCD(RowSolver):
         """Whether there is time for a step on the face, and it costs less than the sweeps still to come at their pace."""
         if state.sweeps < state.next_face or state.face_cost * state.seconds / state.sweeps > clock.seconds_left:
             return False
-        return _sweeps_to_come(state, tol, PACE) > state.face_cost
+        return state.sweeps_to_come(tol, self.tuning.pace) > state.face_cost
 
     def _face_step(self, state: _State, is_over: Callable[[], bool]) -> None:
         """A step on the face; where sweeps gain more at the same cost, the next one has to wait twice as long."""
-        done = state.face.step(state.alpha, state.w, state.b0, is_over)
-        has_paid = False
-        if done is not None:
-            state.w = state.w + done.move
-            state.dual += done.gain
-            state.face_cost = max(CHEAPEST_FACE, done.cost)
-            has_paid = done.gain > done.cost * float(state.active.report[GAIN])
-        state.face_pause = FACE_PAUSE if has_paid else min(2 * state.face_pause, LONGEST_PAUSE)
+        done = face_step(state, is_over)
+        state.w = state.w + done.move
+        state.dual += done.gain
+        state.face_cost = done.cost
+        has_paid = done.gain > done.cost * float(state.active.report[GAIN])
+        state.face_pause = self.tuning.pace if has_paid else 2 * state.face_pause
         state.next_face = state.sweeps + state.face_pause
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The present α as a candidate; w as it was kept, so that nothing is summed again."""
         b = state.s * float(state.w[-1])  # where it is penalised
         candidate = to_candidate(state.problem, state.alpha * state.problem.y, state.w[:-1].copy(), b)
-        return refine(state.problem, candidate) if state.rows.n_values <= SMALL else candidate
+        return refine(state.problem, candidate) if state.rows.n_values <= REFINE.small else candidate
 
 
 def constant_feature(mean_square: float, total_cost: float) -> float:
     """That of a free bias: at least so large that one sweep can move b₀ by a margin, however small the costs are."""
-    return float(max(MULTIPLIER * math.sqrt(mean_square), total_cost**-0.5))
+    return float(max(DualCD.tuning.constant * math.sqrt(mean_square), total_cost**-0.5))
 
 
 def chunk_of(rows: Rows, n: int) -> int:
     """Neighbouring samples that are visited together, of n that count."""
-    return min(max(1, CHUNK_VALUES * n // max(rows.n_values, 1)), CHUNK_ROWS)
-
-
-def _sweep(state: _State) -> None:
-    box = state.target, state.upper, state.delta, state.square
-    sweep(state.rows, state.problem.y, box, state.alpha, state.w, (state.s, state.b0, 1.0), state.active)
-    state.dual += float(state.active.report[GAIN])
+    return min(max(1, DualCD.tuning.chunk_values * n // max(rows.n_values, 1)), DualCD.tuning.chunk_rows)
 
 
 def sweep(
@@ -283,11 +267,41 @@ def sweep(
     )  # fmt: skip
 
 
-def _sweeps_to_come(state: _State, tol: float, pace: int) -> float:
-    return rounds_to_come(state.missing, max(tol, FINEST) * abs(state.dual), pace)
+class FaceStep(NamedTuple):
+    """What a step did: the vector that w moved by, its gain in the dual, and its cost in sweeps over the free samples."""
+
+    move: Floats
+    gain: float
+    cost: float
 
 
-def _dual_value(state: _State) -> float:
-    """D of the present α with its offset b₀."""
-    gain = state.alpha @ (state.target - state.problem.y * state.b0) - 0.5 * (state.delta * state.alpha) @ state.alpha
-    return float(gain + state.problem.total * state.b0 - 0.5 * (state.w @ state.w))
+def face_step(state: _State, is_over: Callable[[], bool] = lambda: False) -> FaceStep:
+    """Change α towards the free samples' common minimum, until `is_over`; what is gained is 0 where that leads nowhere.
+
+    They minimise  ½‖Σ α_j y_j x̃_j‖² + ½Σ δ_j α_j² − Σ (r_j − y_j b₀) α_j,  0 ≤ α ≤ u.
+    """
+    is_free = (state.alpha > 0) & (state.alpha < state.upper)
+    at, rows = state.rows.gathered(np.flatnonzero(is_free))
+    y, start, delta, free = state.problem.y[at], state.alpha[at], state.delta[at], is_free[at]
+    A = Signed(rows, y, state.s)
+    descent = np.where(free, state.target[at] - y * state.b0 - A.scores(state.w) - delta * start, 0.0)
+
+    def times(v: Floats) -> Floats:
+        return np.where(free, A.scores(A.combine(v)) + delta * v, 0.0)
+
+    enough = DualCD.tuning.enough
+    direction, rounds = conjugate_gradients(times, descent, state.square[at], enough=enough, is_over=is_over)
+    best, gain, move = start, 0.0, np.zeros_like(state.w)
+    passes = 2 * rounds + 3  # the copy of the rows counts as two
+    for length in STEP_LENGTHS if rounds else ():
+        trial = np.clip(start + length * direction, 0.0, state.upper[at])
+        change = trial - start
+        its_move = A.combine(change)
+        its_gain = float(descent @ change) - 0.5 * float(its_move @ its_move + (delta * change) @ change)
+        passes += 1
+        if its_gain > gain:
+            best, gain, move = trial, its_gain, its_move.copy()
+        elif gain > 0.0:
+            break
+    state.alpha[at] = best
+    return FaceStep(move, gain, 0.5 * passes)

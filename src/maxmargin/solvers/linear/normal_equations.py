@@ -6,23 +6,48 @@ rows alone (many). Λ is the identity, with a zero for a free bias.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from maxmargin.solvers.linear.conjugate_gradients import conjugate_gradients
-from maxmargin.solvers.linear.rows import Rows, Signed
+from maxmargin.solvers.linear.rows import Rows, Signed, conjugate_gradients
 from maxmargin.typing import Floats, Indices
 
-MOST_FACTORED = 3000
-"""Features up to which a d × d matrix is kept, and factored each step."""
 
-PRECISION = 0.3
-"""The share of the residual that conjugate gradients may leave: the samples that are bent change with each step anyway."""
+@dataclass(frozen=True)
+class ProximalNewtonTuning:
+    """Numbers set by hand for `ProximalNewton`; the benchmark is `linear` with its tables where nothing else is said."""
 
-MOST_ROUNDS = 400
-"""Conjugate-gradient rounds of one solution, at most."""
+    factored: int = 3000
+    """Features up to which a d × d matrix is kept, and factored each step: 72 MB, and 9e9 operations."""
+
+    inexact: float = 0.2
+    """Share that an inner iteration may leave: conjugate gradients of the residual, the search along a step of the slope, the
+    steps of a round of the gap. The samples that are bent change with each step anyway."""
+
+    first_samples: int = 2000
+    """Samples of the part to begin with, at least."""
+
+    part: int = 16
+    """How many times more samples the next part has, and samples for each feature in the first one, at least."""
+
+    cost_step: float = 100.0
+    """How many times more the next cost is; and c‖x‖² of a typical sample up to which no smaller cost is tried first."""
+
+    rough: float = 1e-2
+    """Share of its objective below which the promise of a step ends a part."""
+
+    growth: float = 4.0
+    """How many times larger σ is from round to round; where a solution is near it begins at twice as much. 1/σ is the width of
+    the smoothed corner, in units of the margin."""
+
+    longest: int = 25
+    """Newton steps of a round, at most."""
+
+
+TUNING = ProximalNewtonTuning()
 
 
 class Equations(ABC):
@@ -31,22 +56,15 @@ class Equations(ABC):
     def __init__(self, rows: Rows, cost: Floats, constant: float, ridge: Floats) -> None:
         self.rows, self.cost, self.constant, self.ridge = rows, cost, constant, ridge
 
-    @classmethod
-    def over(cls, rows: Rows, cost: Floats, constant: float, ridge: Floats) -> "Equations":
-        """By factoring where there are few features."""
-        return (Factored if rows.shape[1] <= MOST_FACTORED else Iterated)(rows, cost, constant, ridge)
-
-    @abstractmethod
-    def turn(self, half: int, rows: Indices, weights: Floats) -> None:
-        """Add Σ weight x̃x̃ᵀ over the listed samples of one half of the rows."""
-
-    @abstractmethod
-    def forget(self) -> None:
-        """Begin again without any sample."""
-
     @abstractmethod
     def solve(self, right: Floats, sigma: float, bent: Any, is_over: Callable[[], bool]) -> Floats | None:
         """v, or something near it that leads downhill, as near as can be had before `is_over`; None where there is none."""
+
+    def turn(self, rows: Indices, weights: Floats) -> None:  # noqa: B027
+        """Add Σ weight x̃x̃ᵀ over the listed samples, where that is kept."""
+
+    def forget(self) -> None:  # noqa: B027
+        """Begin again without any sample."""
 
     def diagonal(self, sigma: float, n_bent: int) -> Floats:
         """Λ, with something to hold a free bias where no sample does."""
@@ -54,15 +72,15 @@ class Equations(ABC):
 
 
 class Factored(Equations):
-    """By Cholesky's factors: d³/3 a solution, memory 2d²; the sums are kept for each half of the rows."""
+    """By Cholesky's factors: d³/3 a solution, memory 2d²."""
 
     def __init__(self, rows: Rows, cost: Floats, constant: float, ridge: Floats) -> None:
         super().__init__(rows, cost, constant, ridge)
-        self.gram = np.zeros((2, len(ridge), len(ridge)))
+        self.gram = np.zeros((len(ridge), len(ridge)))
 
-    def turn(self, half: int, rows: Indices, weights: Floats) -> None:
-        """Add Σ weight x̃x̃ᵀ over the listed samples of one half of the rows."""
-        self.rows.add_squares(rows, weights, self.constant, self.gram[half])
+    def turn(self, rows: Indices, weights: Floats) -> None:
+        """Add Σ weight x̃x̃ᵀ over the listed samples."""
+        self.rows.add_squares(rows, weights, self.constant, self.gram)
 
     def forget(self) -> None:
         """Begin again without any sample."""
@@ -70,40 +88,28 @@ class Factored(Equations):
 
     def solve(self, right: Floats, sigma: float, bent: Any, is_over: Callable[[], bool]) -> Floats | None:
         """v; with a stronger diagonal where the matrix is singular to rounding."""
-        return solve_factored(
-            self.gram[0] + self.gram[1], sigma, self.diagonal(sigma, int(np.count_nonzero(bent))), right
-        )
+        return solve_factored(self.gram, sigma, self.diagonal(sigma, int(np.count_nonzero(bent))), right)
 
 
 class Iterated(Equations):
     """By conjugate gradients: two products with the rows of the bent samples a round, memory for a copy of these rows."""
 
-    def turn(self, half: int, rows: Indices, weights: Floats) -> None:
-        """Nothing is kept."""
-
-    def forget(self) -> None:
-        """Nothing is kept."""
-
     def solve(self, right: Floats, sigma: float, bent: Any, is_over: Callable[[], bool]) -> Floats | None:
         """Some way towards v."""
         product, squares = self.products(sigma, bent)
-        ridge = self.diagonal(sigma, int(np.count_nonzero(bent)))
-        return conjugate_gradients(
-            lambda v: ridge * v + product(v),
-            right,
-            ridge + squares,
-            precision=PRECISION,
-            most_rounds=MOST_ROUNDS,
-            is_over=is_over,
-        )[0]
+        return solve_iterated(product, squares, self.diagonal(sigma, int(np.count_nonzero(bent))), right, is_over)
 
     def products(self, sigma: float, bent: Any) -> tuple[Callable[[Floats], Floats], Floats]:
         """(Products with σ Σ_bent c_j x̃_j x̃_jᵀ, its diagonal); each product overwrites the one before."""
         samples, rows = self.rows.gathered(np.flatnonzero(bent))
         weights = sigma * np.where(bent[samples], self.cost[samples], 0.0)
-        A, squares = Signed(rows, np.ones(len(samples)), self.constant), np.zeros_like(self.ridge)
-        rows.add_column_squares(weights, self.constant, squares)
-        return lambda v: A.combine(weights * A.scores(v)), squares
+        diagonal, everybody, step = np.zeros_like(self.ridge), np.arange(len(samples)), rows.least_rows()
+        for start in range(0, len(samples), step):
+            block = rows.take(everybody[start : start + step])
+            squared = replace(block, arrays=(*block.arrays[:-1], np.square(block.arrays[-1], dtype=np.float64)))
+            squared.add(everybody[: block.shape[0]], weights[start : start + step], self.constant**2, diagonal)
+        A = Signed(rows, np.ones(len(samples)), self.constant)
+        return lambda v: A.combine(weights * A.scores(v)), diagonal
 
 
 def held(ridge: Floats, n_bent: int, stiffness: float) -> Floats:
@@ -124,3 +130,16 @@ def solve_factored(gram: Floats, sigma: float, diagonal: Floats, right: Floats) 
         if info == 0:
             return np.asarray(scipy.linalg.lapack.dpotrs(factor, right, lower=1)[0])
     return None
+
+
+def solve_iterated(
+    product: Callable[[Floats], Floats],
+    squares: Floats,
+    diagonal: Floats,
+    right: Floats,
+    is_over: Callable[[], bool],
+) -> Floats:
+    """Some way towards v with diagonal · v + product(v) = right; `squares` is the diagonal of what `product` multiplies with."""
+    return conjugate_gradients(
+        lambda v: diagonal * v + product(v), right, diagonal + squares, precision=TUNING.inexact, is_over=is_over
+    )[0]

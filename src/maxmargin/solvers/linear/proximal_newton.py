@@ -19,6 +19,7 @@ It begins with a random part of the samples, and with a part of the cost where C
 one, so that the whole is a matter of few steps.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -26,53 +27,17 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.bias import best_bias
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.candidate import Candidate, to_candidate
+from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.problem import Problem
-from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
-from maxmargin.solvers.base import Clock, Progress
-from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.rounding import UNIT
+from maxmargin.solvers.base import DRIVER, Clock, Progress, deferred_interrupt, rounds_to_come
+from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear.rows import Rows, RowSolver
 from maxmargin.solvers.linear.smoothed_hinge import Part, Smoothed, SmoothedSums
-from maxmargin.solvers.refine import SMALL, refine
-from maxmargin.solvers.stall import FINEST, rounds_to_come
+from maxmargin.solvers.refine import REFINE, refine
 from maxmargin.typing import Floats
-
-FIRST_PART, FEWEST_SAMPLES, MOST_SAMPLES = 8, 1000, 4000
-"""The part of the samples to begin with: an eighth, within bounds."""
-
-PER_FEATURE = 8
-"""Samples for each feature in that part, at least."""
-
-NEXT_PART = 16
-"""How many times more samples the next part has."""
-
-EASY_COST = 10.0
-"""c‖x‖² of a typical sample up to which no smaller cost is tried first."""
-
-NEXT_COST = 100.0
-"""How many times more the next cost is."""
-
-ROUGH = 1e-2
-"""A part is solved when a step promises less than this share of its objective."""
-
-FIRST_SIGMA, NEXT_SIGMA = 1.0, 8.0
-"""σ where nothing is known, and where a solution is near: 1/σ is the width of the smoothed corner, in units of the margin."""
-
-GROWTH, SLOW_GROWTH = 4.0, 2.0
-"""How σ grows from round to round, and how after a round of many steps."""
-
-LONG = 10
-"""Newton steps that are many for a round."""
-
-INNER = 0.2
-"""A round ends when w and the w of its dual point differ by less than this share of the gap."""
-
-LONGEST = 25
-"""Newton steps of a round, at most."""
-
-SMALL_GAP = 1e-8
-"""The gap to which small problems are solved, whatever the tolerance."""
 
 
 class _Stage(NamedTuple):
@@ -119,6 +84,12 @@ class ProximalNewton(RowSolver):
     (array([2.]), -3.0)
     """
 
+    def accepts(self, problem: Problem) -> str | None:
+        """Why a problem cannot be solved here, or None."""
+        if problem.loss.has_quadratic_dual and not isinstance(problem.loss, Hinge | SquaredHinge):
+            return f"ProximalNewton smooths the hinge and the squared hinge, got {problem.loss!r}. Use DualCD()."
+        return super().accepts(problem)
+
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> _State:
         """w = 0 on the first part, or the warm start's w and α on the whole."""
         rows = Rows.of(problem, self.n_threads)
@@ -129,13 +100,13 @@ class ProximalNewton(RowSolver):
             alpha = warm.beta * problem.y
             theta = np.clip(np.divide(alpha, problem.cost, out=np.zeros(n), where=problem.cost > 0), 0.0, 1.0)
             whole = Part(rows, problem.y, problem.cost, problem.target, problem.total)
-            smooth = Smoothed.over(problem.loss, problem.bias, whole, w, NEXT_SIGMA * level_of(theta), theta)
+            smooth = Smoothed(problem.loss, problem.bias, whole, w, near_sigma(theta), theta)
             return _State(problem, rows, [], _Stage(None, 1.0), smooth)
         if problem.bias.is_free:
             w[d] = best_bias(problem, np.zeros(n), np.zeros(n)).middle
         first, *stages = _plan(problem, rows)
         part = self._part(problem, rows, first)
-        smooth = Smoothed.over(problem.loss, problem.bias, part, w, FIRST_SIGMA, np.full(len(part.y), 0.5))
+        smooth = Smoothed(problem.loss, problem.bias, part, w, 1.0, np.full(len(part.y), 0.5))
         smooth.bend_all()
         return _State(problem, rows, stages, first, smooth)
 
@@ -158,8 +129,7 @@ class ProximalNewton(RowSolver):
         samples, factor = samples[order], factor[order]
         cost = stage.share * factor * problem.cost[samples]
         target = None if problem.target is None else problem.target[samples]
-        some = Rows.of_matrix(rows.take(samples), self.n_threads)
-        return Part(some, problem.y[samples], cost, target, problem.total)
+        return Part(rows.take(samples), problem.y[samples], cost, target, problem.total)
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """One Newton step, or the passage to the next stage."""
@@ -171,14 +141,20 @@ class ProximalNewton(RowSolver):
         if state.stages:
             return Progress.without_claim(gap, tol)
         _keep_the_best(state)
-        to_come = rounds_to_come(state.gaps, max(tol, FINEST), max(len(state.gaps) // 2, LONGEST))
-        if state.rows.n_values <= SMALL and gap > SMALL_GAP:  # steps cost nothing there
-            return Progress.without_claim(gap, tol, to_come=to_come)
+        to_come = rounds_to_come(
+            state.gaps, max(tol, DRIVER.finest), max(len(state.gaps) // 2, equations.TUNING.longest)
+        )
+        if state.rows.n_values <= REFINE.small and gap > math.sqrt(UNIT):  # steps cost nothing there
+            if len(state.gaps) % equations.TUNING.longest:
+                return Progress.without_claim(gap, tol, to_come=to_come)
+            gap = 0.0  # asks for the check: `finish` may find the last digits already
         return Progress(gap, to_come=to_come)
 
     def _advance(self, state: _State, is_over: Callable[[], bool]) -> None:
         smooth = state.smooth
-        if state.stages and (smooth.gain <= ROUGH * smooth.primal or state.inner > LONGEST):
+        if state.stages and (
+            smooth.gain <= equations.TUNING.rough * smooth.primal or state.inner > equations.TUNING.longest
+        ):
             self._enter_next(state)
             return
         state.inner = advance(smooth, state.inner, is_over)
@@ -188,11 +164,10 @@ class ProximalNewton(RowSolver):
         before, stage, w = state.stage, state.stages.pop(0), state.smooth.w
         theta = np.clip(state.smooth.theta, 0.0, state.smooth.top)
         theta = np.where(theta >= 1.0, 1.0, theta * (before.share / stage.share))  # what was at its bound stays there
-        level = level_of(theta)
         part = self._part(state.problem, state.rows, stage)
         is_same = before.n_samples == stage.n_samples
-        centre = theta if is_same else np.full(len(part.y), 0.5 * level)
-        state.smooth = Smoothed.over(state.problem.loss, state.problem.bias, part, w, NEXT_SIGMA * level, centre)
+        centre = theta if is_same else np.full(len(part.y), 0.5 * level_of(theta))
+        state.smooth = Smoothed(state.problem.loss, state.problem.bias, part, w, near_sigma(theta), centre)
         state.stage, state.inner = stage, 0
 
     def finish(self, state: _State, tol: float) -> Candidate:
@@ -205,19 +180,19 @@ class ProximalNewton(RowSolver):
         problem = state.problem
         b = problem.bias.scale * float(w[-1])
         candidate = to_candidate(problem, problem.y * problem.cost * theta, w[:-1], b)
-        return refine(problem, candidate) if state.rows.n_values <= SMALL else candidate
+        return refine(problem, candidate) if state.rows.n_values <= REFINE.small else candidate
 
 
 def advance(smooth: SmoothedSums, inner: int, is_over: Callable[[], bool]) -> int:
     """A Newton step, in the next proximal round where this one has had enough; returns the steps of the round so far."""
-    is_hinge = smooth.top == 1.0
-    if is_hinge and inner and (smooth.apart <= INNER * smooth.residual or inner >= LONGEST):
-        smooth.next_round(GROWTH if inner < LONG else SLOW_GROWTH)
+    tuning, is_hinge = equations.TUNING, smooth.top == 1.0
+    if is_hinge and inner and (smooth.apart <= tuning.inexact * smooth.residual or inner >= tuning.longest):
+        smooth.next_round(tuning.growth)
         inner = 0
     if not smooth.newton_step(is_over):  # not downhill by the linear model that was kept, or nothing left to gain
         smooth.respond()
         if not smooth.newton_step(is_over):
-            inner = LONGEST
+            inner = tuning.longest
     smooth.respond()
     return inner + 1
 
@@ -235,17 +210,17 @@ def _plan(problem: Problem, rows: Rows) -> list[_Stage]:
     typical = float(problem.cost[on].mean()) * (float(problem.squares[on].mean()) + problem.bias.scale**2)
     shares = cost_shares(typical) if problem.total == 0.0 else [1.0]  # with less cost β may not sum up to the total
     sizes: list[int | None] = []
-    size = first_size(len(on), rows.shape[1])
+    size = first_size(rows.shape[1])
     while 4 * size <= len(on):
         sizes.append(size)
-        size *= NEXT_PART
+        size *= equations.TUNING.part
     sizes.append(None)
     return [_Stage(sizes[0], share) for share in shares] + [_Stage(size, 1.0) for size in sizes[1:]]
 
 
-def first_size(n: int, d: int) -> int:
-    """Samples in the part to begin with, of n with d features."""
-    return max(min(max(n // FIRST_PART, FEWEST_SAMPLES), MOST_SAMPLES), PER_FEATURE * d)
+def first_size(d: int) -> int:
+    """Samples in the part to begin with, of those with d features."""
+    return max(equations.TUNING.first_samples, equations.TUNING.part * d)
 
 
 def cost_shares(typical: float) -> list[float]:
@@ -254,12 +229,17 @@ def cost_shares(typical: float) -> list[float]:
     Examples
     --------
     >>> cost_shares(10.0), cost_shares(1e4)
-    ([1.0], [0.0001, 0.01, 1.0])
+    ([1.0], [0.01, 1.0])
     """
     shares = [1.0]
-    while shares[0] * typical > 3.0 * EASY_COST:
-        shares.insert(0, shares[0] / NEXT_COST)
+    while shares[0] * typical > equations.TUNING.cost_step:
+        shares.insert(0, shares[0] / equations.TUNING.cost_step)
     return shares
+
+
+def near_sigma(theta: Floats) -> float:
+    """σ where a solution is near, of which θ are known."""
+    return 2.0 * equations.TUNING.growth * level_of(theta)
 
 
 def level_of(theta: Floats) -> float:

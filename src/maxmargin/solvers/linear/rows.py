@@ -1,30 +1,29 @@
-"""The rows of a linear problem as the loops want them, and the passes over them.
+"""The rows of a linear problem as the loops want them, the passes over them, and conjugate gradients with them.
 
-A pass over all rows is cut into two fixed halves, each with its own sums, which are joined in a fixed order: the bits do not
-depend on the number of threads.
+A pass is cut into pieces that depend on the data only, each with its own sums, which are joined in order: the bits do not depend
+on the number of threads.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.losses import Hinge, SquaredHinge
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver
-from maxmargin.threads import together
+from maxmargin.threads import in_pieces
 from maxmargin.typing import Floats, Indices, Matrix
 
-T = TypeVar("T")
+PIECE_VALUES = 500_000
+"""Values that a piece of a pass reads at least: from twice as many on a second thread gains more than waking it costs (0.1 to
+0.4 ms). Of dense rows as many are copied and scaled at a time."""
 
-BLOCK_VALUES = 1_000_000
-"""Values of dense rows that are copied and scaled at a time: 8 MB."""
-
-WORTH_A_THREAD = 1_000_000
-"""Values that a pass reads from which a second thread gains more than waking it costs (0.1 to 0.4 ms)."""
+STEP_LENGTHS = np.exp2(-np.arange(8.0))
+"""Step lengths along the projected path that are tried, until one gains less than the one before."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class RowSolver(Solver):
         name, loss, penalty = self.name, problem.loss, problem.penalty
         if not problem.is_linear:
             return f"{name} solves linear problems, got kernel {problem.kernel!r}. Use InteriorPoint()."
-        if not isinstance(loss, Hinge | SquaredHinge) or not isinstance(penalty, L2):
-            return f"{name} solves the hinge and the squared hinge with L2, got {loss!r} and {penalty!r}."
+        if not loss.has_quadratic_dual or not isinstance(penalty, L2):
+            return f"{name} solves losses with a quadratic dual and L2, got {loss!r} and {penalty!r}."
         if problem.is_hard:
             return f"{name} needs finite costs. Use ConstraintGeneration() for the hard margin."
         return None if problem.groups is None else f"{name} has one bias, got groups of samples. Use InteriorPoint()."
@@ -70,8 +69,7 @@ class Rows:
             X.sum_duplicates()
         # Unsigned indices spare the loops the test for counting from the end.
         indices = X.indices.view(f"u{X.indices.dtype.itemsize}")
-        arrays = (X.indptr.astype(np.int64, copy=False), indices, X.data)
-        return cls(arrays, X.shape, n_threads)
+        return cls((X.indptr.astype(np.int64, copy=False), indices, X.data), X.shape, n_threads)
 
     @property
     def is_sparse(self) -> bool:
@@ -83,39 +81,28 @@ class Rows:
         """Stored values."""
         return int(self.arrays[-1].size)
 
-    def take(self, rows: Indices) -> Matrix:
-        """Some rows as a matrix that SciPy or NumPy can multiply with."""
+    @property
+    def matrix(self) -> Matrix:
+        """The rows as a matrix that SciPy or NumPy can multiply with."""
         if not self.is_sparse:
-            return self.arrays[0][rows]
+            return self.arrays[0]
         indptr, indices, data = self.arrays
         signed = indices.view(f"i{indices.dtype.itemsize}")
-        return sp.csr_array((data, signed, indptr.astype(signed.dtype)), shape=self.shape)[rows]
+        return sp.csr_array((data, signed, indptr.astype(signed.dtype)), shape=self.shape)
+
+    def take(self, samples: Indices) -> "Rows":
+        """Copies of some rows."""
+        return Rows.of_matrix(self.matrix[samples], self.n_threads)
 
     def gathered(self, samples: Indices) -> tuple[Indices, "Rows"]:
         """(samples, their rows): a copy of these rows, or all samples as they are where that would be most of the data."""
         if 2 * len(samples) > self.shape[0]:
             return np.arange(self.shape[0]), self
-        return samples, Rows.of_matrix(self.take(samples), self.n_threads)
+        return samples, self.take(samples)
 
-    def halves(self, task: Callable[[int, int], T], n_values: int | None = None) -> list[T]:
-        """What a task gives for the first half of the rows and for the second, each a range of row numbers.
-
-        Two threads take part where the task reads many values: all that are stored, or as many as `n_values` says.
-        """
-        middle, end = self.shape[0] // 2, self.shape[0]
-        work = self.n_values if n_values is None else n_values
-        threads = self.n_threads if work >= WORTH_A_THREAD else 1
-        return together([lambda: task(0, middle), lambda: task(middle, end)], threads)
-
-    def squares(self) -> Floats:
-        """‖x_j‖² of each row, in float64."""
-        if not self.is_sparse:
-            return np.asarray(np.einsum("ij,ij->i", self.arrays[0], self.arrays[0], dtype=np.float64))
-        from maxmargin._loops.linear.csr import squares_csr
-
-        out = np.empty(self.shape[0])
-        squares_csr(self.arrays[0], self.arrays[2], out)
-        return out
+    def least_rows(self, n_sums: int = 0) -> int:
+        """Rows of a piece at least: it reads four values for each of its sums, so that these cost little."""
+        return max(1, math.ceil(max(PIECE_VALUES, 4 * n_sums) * self.shape[0] / max(self.n_values, 1)))
 
     def signed_scores(self, y: Floats, w: Floats, constant: float, out: Floats | None = None) -> Floats:
         """y_j(⟨w, x_j⟩ + constant) of each row, in `out` if it is given."""
@@ -123,43 +110,51 @@ class Rows:
 
         loop = signed_scores_csr if self.is_sparse else signed_scores_dense
         filled = np.empty(self.shape[0]) if out is None else out
-        self.halves(lambda begin, end: loop(*self.arrays, y, w, constant, begin, end, filled))
+
+        def piece(begin: int, end: int) -> None:
+            loop(*self.arrays, y, w, constant, begin, end, filled)
+
+        in_pieces(piece, self.shape[0], self.n_threads, self.least_rows())
         return filled
 
     def add(self, rows: Indices, weights: Floats, constant: float, out: Floats) -> None:
         """out += Σ weight_i (x_j, constant) over the listed rows j."""
         from maxmargin._loops.linear.proximal_newton import add_rows_csr, add_rows_dense
 
-        (add_rows_csr if self.is_sparse else add_rows_dense)(*self.arrays, rows, weights, constant, out)
+        loop = add_rows_csr if self.is_sparse else add_rows_dense
+        self._add_up(lambda some, its, sums: loop(*self.arrays, some, its, constant, sums), rows, weights, out)
 
     def add_squares(self, rows: Indices, weights: Floats, constant: float, out: Floats) -> None:
         """out += Σ weight_i (x_j, constant)(x_j, constant)ᵀ over the listed rows j; the lower half of it at least."""
-        if self.is_sparse:
-            from maxmargin._loops.linear.proximal_newton import add_squares_csr
+        from maxmargin._loops.linear.proximal_newton import add_squares_csr
 
-            add_squares_csr(*self.arrays, rows, weights, constant, out)
-            return
         d = self.shape[1]
-        step = max(1, BLOCK_VALUES // (d + 1))
-        for start in range(0, len(rows), step):
-            block = np.empty((len(rows[start : start + step]), d + 1))
-            block[:, :d] = self.arrays[0][rows[start : start + step]]
-            block[:, d] = constant
-            out += block.T @ (block * weights[start : start + step, None])
 
-    def add_column_squares(self, weights: Floats, constant: float, out: Floats) -> None:
-        """out += Σ weight_j (x_j, constant)², entry by entry, over all rows j."""
-        if self.is_sparse:
-            from maxmargin._loops.linear.csr import add_column_squares_csr
+        def of_dense_rows(some: Indices, its: Floats, sums: Floats) -> None:
+            step = max(1, PIECE_VALUES // (d + 1))
+            for start in range(0, len(some), step):
+                block = np.full((len(some[start : start + step]), d + 1), constant)
+                block[:, :d] = self.matrix[some[start : start + step]]
+                sums += block.T @ (block * its[start : start + step, None])
 
-            add_column_squares_csr(*self.arrays, weights, out)
-        else:
-            X = self.arrays[0]
-            step = max(1, BLOCK_VALUES // X.shape[1])
-            for start in range(0, len(weights), step):
-                block = np.square(X[start : start + step], dtype=np.float64)
-                out[:-1] += weights[start : start + step] @ block
-        out[-1] += constant * constant * float(weights.sum())
+        def of_sparse_rows(some: Indices, its: Floats, sums: Floats) -> None:
+            add_squares_csr(*self.arrays, some, its, constant, sums)
+
+        self._add_up(of_sparse_rows if self.is_sparse else of_dense_rows, rows, weights, out)
+
+    def _add_up(
+        self, task: Callable[[Indices, Floats, Floats], None], rows: Indices, weights: Floats, out: Floats
+    ) -> None:
+        """Let a task add its sums over pieces of the listed rows to `out`; several pieces have sums of their own."""
+
+        def piece(begin: int, end: int) -> Floats:
+            sums = out if end - begin == len(rows) else np.zeros_like(out)
+            task(rows[begin:end], weights[begin:end], sums)
+            return sums
+
+        for sums in in_pieces(piece, len(rows), self.n_threads, self.least_rows(out.size)):
+            if sums is not out:
+                out += sums
 
 
 class Signed:
@@ -170,8 +165,7 @@ class Signed:
 
     def __init__(self, rows: Rows, y: Floats, constant: float) -> None:
         self.rows, self.y, self.constant = rows, y, constant
-        self._scores = np.empty(rows.shape[0])
-        self._sums = np.empty((2, rows.shape[1] + 1))
+        self._scores, self._sums = np.empty(rows.shape[0]), np.empty(rows.shape[1] + 1)
         self._all = np.arange(rows.shape[0])
 
     def scores(self, w: Floats) -> Floats:
@@ -180,13 +174,49 @@ class Signed:
 
     def combine(self, v: Floats) -> Floats:
         """Aᵀ v."""
-        weights = v * self.y
+        self._sums[:] = 0.0
+        self.rows.add(self._all, v * self.y, self.constant, self._sums)
+        return self._sums
 
-        def half(begin: int, end: int) -> None:
-            sums = self._sums[int(begin > 0)]
-            sums[:] = 0.0
-            self.rows.add(self._all[begin:end], weights[begin:end], self.constant, sums)
 
-        self.rows.halves(half)
-        self._sums[0] += self._sums[1]
-        return np.asarray(self._sums[0])
+def conjugate_gradients(
+    times: Callable[[Floats], Floats],
+    right: Floats,
+    diagonal: Floats,
+    *,
+    precision: float = 0.0,
+    most_rounds: float = math.inf,
+    enough: float = 0.0,
+    is_over: Callable[[], bool] = lambda: False,
+    precondition: Callable[[Floats], Floats] | None = None,
+) -> tuple[Floats, int]:
+    """(x, rounds): some way from 0 to the solution of Ax = right, preconditioned by A's diagonal, or as `precondition` says.
+
+    It ends when the residual is `precision` times what it was, after `most_rounds`, or with a round that gains less than `enough`
+    times the best one. A direction in which A is flat, as duplicates make it, ends it too, and so does `is_over`.
+    """
+    if precondition is None:
+
+        def precondition(r: Floats) -> Floats:
+            return r / diagonal
+
+    x, r = np.zeros_like(right), right.copy()
+    z = precondition(r)
+    p, rz = z.copy(), float(r @ z)
+    largest, rounds, goal = 0.0, 0, precision**2 * rz
+    while rounds < most_rounds and rz > goal and not (rounds and is_over()):
+        rounds += 1
+        Ap = times(p)
+        curvature = float(p @ Ap)
+        if not curvature > 1e-12 * float(p @ (diagonal * p)):
+            break
+        gain = rz * rz / curvature
+        x += (rz / curvature) * p
+        if gain < enough * largest:
+            break
+        largest = max(largest, gain)
+        r -= (rz / curvature) * Ap
+        z = precondition(r)
+        rz, old = float(r @ z), rz
+        p = z + (rz / old) * p
+    return x, rounds

@@ -7,23 +7,17 @@ In its notation,
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from maxmargin.core.bias import Bias
 from maxmargin.core.losses import Hinge, Loss
+from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear.normal_equations import Equations
-from maxmargin.solvers.linear.rows import Rows
+from maxmargin.solvers.linear.rows import PIECE_VALUES, Rows
+from maxmargin.threads import in_pieces
 from maxmargin.typing import Floats
-
-ENOUGH = 0.1
-"""The search along a step ends where the slope is below this share of the slope at its start."""
-
-
-SMOOTH_SIGMA = 2.0
-"""σ of the squared hinge, which is smooth already: its second derivative."""
 
 
 class Part(NamedTuple):
@@ -84,101 +78,62 @@ class SmoothedSums(ABC):
         return gap / max(abs(primal), abs(primal - gap), np.finfo(float).tiny)
 
 
-@dataclass
 class Smoothed(SmoothedSums):
-    """The smoothed problem over some rows, at the present weights; sums are kept for each half of the rows."""
+    """The smoothed problem over some rows, at the present weights.
 
-    rows: Rows
-    y: Floats
-    cost: Floats
-    target: Floats
-    total: float
-    top: float  # the upper bound of θ
-    constant: float  # the constant feature that the bias is the weight of; 0: none
-    ridge: Floats  # Λ
-    sigma: float
-    w: Floats
-    z: Floats
-    centre: Floats  # θ⁰
-    base: Floats
-    theta: Floats
-    bent: Any
-    made: Floats  # (2, d + 1): Σ c_j θ_j y_j x̃_j
-    equations: Equations
-    n_bent: int = 0
-    most_bent: int = 0
-    residual: float = np.inf
-    loss: float = 0.0
-    gain: float = np.inf  # what the last step promised, at half its slope
+    It begins at weights w, with θ where the scores put it; a smooth loss has its own σ and centre. `by` solves the equations.
+    """
 
-    @classmethod
-    def over(
-        cls,
+    def __init__(
+        self,
         loss: Loss,
         bias: Bias,
-        part: "Part",
+        part: Part,
         w: Floats,
         sigma: float,
         centre: Floats,
         by: type[Equations] | None = None,
-    ) -> "Smoothed":
-        """At weights w, with θ where the scores put it; a smooth loss has its own σ and centre; `by` solves the equations."""
+    ) -> None:
         (n, d), is_hinge = part.rows.shape, isinstance(loss, Hinge)
-        ridge, constant = ridge_of(bias, d), constant_of(bias)
-        new = cls(
-            part.rows,
-            part.y,
-            part.cost,
-            np.ones(n) if part.target is None else part.target,
-            part.total,
-            top=1.0 if is_hinge else np.inf,
-            constant=constant,
-            ridge=ridge,
-            sigma=sigma if is_hinge else SMOOTH_SIGMA,
-            w=w,
-            z=part.rows.signed_scores(part.y, w, constant * w[d]),
-            centre=centre if is_hinge else np.zeros(n),
-            base=np.empty(n),
-            theta=np.zeros(n),
-            bent=np.zeros(n, dtype=np.bool_),
-            made=np.zeros((2, d + 1)),
-            equations=(Equations.over if by is None else by)(part.rows, part.cost, constant, ridge),
-        )
-        new.respond()
-        return new
+        self.rows, self.y, self.cost, self.total, self.w = part.rows, part.y, part.cost, part.total, w
+        self.target = np.ones(n) if part.target is None else part.target
+        self.ridge, self.constant = ridge_of(bias, d), constant_of(bias)
+        self.top, self.sigma = corner_of(loss, sigma)
+        self.z = self.rows.signed_scores(self.y, w, self.constant * w[d])
+        self.centre = centre if is_hinge else np.zeros(n)  # θ⁰
+        self.base, self.theta, self.bent = np.empty(n), np.zeros(n), np.zeros(n, dtype=np.bool_)
+        self.made = np.zeros(d + 1)  # Σ c_j θ_j y_j x̃_j
+        if by is None:
+            by = equations.Factored if d <= equations.TUNING.factored else equations.Iterated
+        self.equations = by(self.rows, self.cost, self.constant, self.ridge)
+        self.n_bent = self.most_bent = 0
+        self.gain = np.inf
+        self.respond()
 
     def respond(self, *, keep: bool = False) -> None:
         """Set θ for the present scores, and bring the sums up to date; `keep`: as the bent samples' linear model has it."""
-        from maxmargin._loops.linear import proximal_newton as loops
+        from maxmargin._loops.linear.proximal_newton import respond
 
         n = len(self.y)
-        moved, turned, change = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+        change, turned = np.empty(n), np.empty(n, np.int8)
 
-        def half(begin: int, end: int) -> Floats:
-            report = np.zeros(loops.N_FIELDS)
-            loops.respond(
+        def piece(begin: int, end: int) -> tuple[int, float, float]:
+            return respond(  # type: ignore[no-any-return]
                 self.centre, self.sigma, self.z, self.target, self.cost, self.top, keep, begin, end,
-                self.base, self.theta, self.bent, moved, change, turned, report,
+                self.base, self.theta, self.bent, change, turned,
             )  # fmt: skip
-            n_moved, n_turned, which = int(report[loops.N_MOVED]), int(report[loops.N_TURNED]), int(begin > 0)
-            rows = moved[begin : begin + n_moved]
-            self.rows.add(rows, change[begin : begin + n_moved] * self.y[rows], self.constant, self.made[which])
-            signed = turned[begin : begin + n_turned]
-            rows = np.where(signed < 0, ~signed, signed)
-            weights = np.where(signed < 0, -self.cost[rows], self.cost[rows])
-            self.equations.turn(which, rows, weights)
-            return report
 
-        first, second = self.rows.halves(half)
-        report = first + second
-        self.n_bent = int(report[loops.N_BENT])
+        sums = np.sum(in_pieces(piece, n, self.rows.n_threads, self.rows.least_rows()), axis=0)
+        self.n_bent, self.residual, self.loss = int(sums[0]), float(sums[1]), float(sums[2])
         self.most_bent = max(self.most_bent, self.n_bent)
-        self.residual, self.loss = float(report[loops.RESIDUAL]), float(report[loops.LOSS])
+        moved, turning = np.flatnonzero(change), np.flatnonzero(turned)
+        self.rows.add(moved, change[moved] * self.y[moved], self.constant, self.made)
+        self.equations.turn(turning, turned[turning] * self.cost[turning])
 
     def bend_all(self) -> None:
         """Count all samples as bent: from w = 0 the next step is then that of least squares."""
         straight = np.flatnonzero(~self.bent)
-        self.equations.turn(0, straight, self.cost[straight])
+        self.equations.turn(straight, self.cost[straight])
         self.bent[:] = True
 
     def next_round(self, growth: float) -> None:
@@ -189,23 +144,23 @@ class Smoothed(SmoothedSums):
             self.most_bent, self.made[:] = 0, 0.0
             self.equations.forget()
             used, bent = np.flatnonzero(self.theta), np.flatnonzero(self.bent)
-            self.rows.add(used, (self.y * self.cost * self.theta)[used], self.constant, self.made[0])
-            self.equations.turn(0, bent, self.cost[bent])
+            self.rows.add(used, (self.y * self.cost * self.theta)[used], self.constant, self.made)
+            self.equations.turn(bent, self.cost[bent])
         self.respond(keep=True)
 
     def fall(self, dz: Floats, t: float) -> float:
         """Σ c_j θ_j dz_j after a step t along dz: how fast the losses fall there."""
         from maxmargin._loops.linear.proximal_newton import fall
 
-        falls = self.rows.halves(
-            lambda i, j: fall(self.base, dz, self.cost, self.sigma, t, self.top, i, j), 3 * len(dz)
-        )
-        return float(sum(falls))
+        def piece(begin: int, end: int) -> float:
+            return float(fall(self.base, dz, self.cost, self.sigma, t, self.top, begin, end))
+
+        return sum(in_pieces(piece, len(dz), self.rows.n_threads, PIECE_VALUES // 3))  # three numbers a sample
 
     @property
     def gradient(self) -> Floats:
         """Λw̃ − Σ c_j θ_j y_j x̃_j, and τ behind it."""
-        gradient = self.ridge * self.w - self.made[0] - self.made[1]
+        gradient = self.ridge * self.w - self.made
         gradient[-1] += self.total
         return np.asarray(gradient)
 
@@ -233,9 +188,8 @@ class Smoothed(SmoothedSums):
         if not steep < 0.0:
             return 0.0
         at_high = slope(1.0)
-        if at_high <= -ENOUGH * steep:
-            return 1.0
-        return flat_point(slope, (0.0, 1.0), (steep, at_high), -ENOUGH * steep)
+        enough = -equations.TUNING.inexact * steep
+        return 1.0 if at_high <= enough else flat_point(slope, (0.0, 1.0), (steep, at_high), enough)
 
 
 def flat_point(
@@ -257,6 +211,11 @@ def flat_point(
             low, at_low = t, here
         was = here
     return t
+
+
+def corner_of(loss: Loss, sigma: float) -> tuple[float, float]:
+    """(The upper bound of θ, σ): the squared hinge is smooth already, and its σ is its second derivative."""
+    return (1.0, sigma) if isinstance(loss, Hinge) else (np.inf, 2.0)
 
 
 def ridge_of(bias: Bias, d: int) -> Floats:

@@ -22,9 +22,8 @@ from maxmargin.core.ramp import convex_step, outliers
 from maxmargin.core.solution import Solution, Status
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.solvers.auto import Auto
-from maxmargin.solvers.base import Budget, Observer, Solver
+from maxmargin.solvers.base import Budget, Observer, Solver, deferred_interrupt
 from maxmargin.solvers.driver import solve
-from maxmargin.solvers.interrupts import deferred_interrupt
 from maxmargin.typing import Floats
 
 ENDED = (Status.SOLVED, Status.ALMOST, Status.STALLED, Status.UNREACHED)

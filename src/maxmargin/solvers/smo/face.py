@@ -18,16 +18,13 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
 from maxmargin.kernels import RBF
 from maxmargin.kernels.tiles import TILE_ROWS
-from maxmargin.solvers.linear.conjugate_gradients import conjugate_gradients
+from maxmargin.solvers.linear.rows import STEP_LENGTHS, conjugate_gradients
 from maxmargin.solvers.smo.state import State, estimate
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices
 
 FACE_RIDGE = {4: 1e-3, 8: 1e-9}
 """Share of its mean that is added to the diagonal before it is factored, by the bytes of a value: what rounding needs."""
-
-LENGTHS = np.exp2(-np.arange(8.0))
-"""Step lengths along the projected path that are tried, until one gains less than the one before."""
 
 
 def free_samples(state: State) -> Indices:
@@ -38,7 +35,8 @@ def free_samples(state: State) -> Indices:
 
 def is_worth_it(state: State) -> bool:
     """Whether a step on the face may help, and its square fits into half of the memory."""
-    if state.problem.kernel.psd is False or state.source is not None or not state.gap < state.tuning.face_below:
+    problem, is_known = state.problem, state.gap < state.tuning.face_below
+    if problem.kernel.psd is False or problem.groups is not None or state.source is not None or not is_known:
         return False
     count = len(free_samples(state))
     return count >= state.tuning.few and count**2 * _precision(state).itemsize <= state.max_bytes // 2
@@ -128,7 +126,7 @@ class Face:
         """Go along the solution of the equations as far as the projected path falls; what it gained."""
         direction = self._direction()
         best_gain, best, best_change = 0.0, self.beta, np.empty(0)
-        for length in LENGTHS:
+        for length in STEP_LENGTHS:
             trial = self._projected(self.beta + length * direction)
             move = trial - self.beta
             change = self.square.times(move)
@@ -168,7 +166,7 @@ class Face:
         if not self.has_sum:
             return out
         total, size = float(self.beta.sum()), float(np.abs(self.beta).sum())
-        for _ in range(len(LENGTHS)):
+        for _ in range(len(STEP_LENGTHS)):
             lack = total - float(out.sum())
             inside = self.may_move & (out > self.lo) & (out < self.hi)
             count = np.count_nonzero(inside)

@@ -1,6 +1,6 @@
 """Sequential minimal optimisation in working sets, for kernels.
 
-    min_β  ½ βᵀKβ − tᵀβ    s.t.  lo ≤ β ≤ hi,   and Σβ = τ where the bias is free
+    min_β  ½ βᵀKβ − tᵀβ    s.t.  lo ≤ β ≤ hi,   and Σβ = τ, over all samples or each group, where the bias is free
 
 The working sets of Joachims (1999), each solved by the pairs of Fan, Chen & Lin (JMLR 2005). A round takes the samples that
 violate most, computes only the kernel block between them, solves that, and then adds the rows of those that moved to the
@@ -20,16 +20,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.dual import box, make_feasible
-from maxmargin.core.losses import Hinge, SquaredHinge
+from maxmargin.core.candidate import Candidate, box, make_feasible, to_candidate
+from maxmargin.core.certificate.scores import scored
 from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
-from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.kernels import RBF, Sigmoid
-from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.base import DRIVER, Clock, Progress, Solver, deferred_interrupt, rounds_to_come
 from maxmargin.solvers.refine import refine
 from maxmargin.solvers.smo.face import goes_along, look_back
 from maxmargin.solvers.smo.state import (
@@ -42,7 +39,6 @@ from maxmargin.solvers.smo.state import (
     padded,
     shrink,
 )
-from maxmargin.solvers.stall import FINEST, WINDOW, rounds_to_come
 from maxmargin.typing import Floats, Indices
 
 
@@ -80,86 +76,90 @@ class SMO(Solver):
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
-        if not isinstance(problem.loss, Hinge | SquaredHinge) or not isinstance(problem.penalty, L2):
-            return f"SMO solves the hinge and the squared hinge with L2, got {problem.loss!r} and {problem.penalty!r}."
-        if problem.groups is not None:
-            return "SMO moves pairs of one group only. Use InteriorPoint()."
+        if not problem.loss.has_quadratic_dual or not isinstance(problem.penalty, L2):
+            return f"SMO solves losses with a quadratic dual and L2, got {problem.loss!r} and {problem.penalty!r}."
         if problem.is_hard:
             return "SMO needs finite costs. Use ConstraintGeneration() for the hard margin."
         return None
 
     def window(self, problem: Problem) -> int:
         """Few rounds where each of them works on the whole problem."""
-        return self.tuning.window if problem.n <= self.tuning.few else WINDOW
+        return self.tuning.window if problem.n <= self.tuning.few else DRIVER.window
 
     def init(self, problem: Problem, workspace: Workspace, warm: Candidate | None) -> State:
         """β = 0, or the warm start's."""
         lo, hi = box(problem)
-        # Σc_jξ_j² ≤ P(0, 0) = Σc at the optimum, where α_j = 2c_jξ_j: so far the squared hinge's box reaches, and no farther
-        most = 2.0 * np.sqrt(problem.cost) * np.sqrt(problem.cost.sum()) * (1.0 + 1e-9)
-        lo, hi = np.maximum(lo, -most), np.minimum(hi, most)
         on = problem.present
-        beta, scores = np.zeros(problem.n), np.zeros(problem.n)
-        if warm is not None or problem.total > 0.0:
-            beta = make_feasible(problem, beta if warm is None else warm.beta)
-            scores = problem.decision(problem.combine(beta), self.n_threads)
         delta = np.zeros(problem.n)
         delta[on] = problem.loss.dual_diagonal(problem.cost[on])
+        # ½δ_jα_j² ≤ c_jℓ_j at the optimum, and all losses together are at most P(0, 0): so far a box without end reaches
+        most = np.sqrt(2.0 * float(problem.cost @ problem.loss.value(1.0 - problem.y * problem.t))) * (1.0 + 1e-9)
+        most = most / np.sqrt(np.where(delta > 0.0, delta, np.nan))
+        lo, hi = np.fmax(lo, -most), np.fmin(hi, most)
+        beta, f = np.zeros(problem.n), np.zeros(problem.n)
+        if warm is not None or problem.total > 0.0 or problem.groups is not None:
+            beta = make_feasible(problem, beta if warm is None else warm.beta)
+            f = problem.decision(problem.combine(beta), self.n_threads)
+        group = np.zeros(problem.n, dtype=np.intp) if problem.groups is None else problem.groups
         everybody = Active(
-            np.arange(problem.n), problem.y, problem.t, problem.cost, lo, hi, delta, beta, np.empty(problem.n)
+            np.arange(problem.n), problem.y, problem.t, problem.cost, lo, hi, delta, group, beta, np.empty(problem.n)
         )
-        state = State(problem, workspace.max_bytes, everybody, everybody, 0.0, self.tuning)
-        self._restart(state, beta, scores)
+        biases = np.zeros(1 if problem.totals is None else len(problem.totals))
+        state = State(problem, workspace.max_bytes, everybody, everybody, 0.0, self.tuning, biases)
+        self._restart(state, beta, f)
         return state
 
     def step(self, state: State, tol: float, clock: Clock) -> Progress:
         """One round: a working set, its block, its solution, the gradient, the gap of the active samples."""
         tuning = self.tuning
         with deferred_interrupt():
+            if state.judged is not None:
+                self._look_again(state)
             if state.matrix is None:
                 self._prepare(state, tol)
             if state.face is not None and goes_along(state):
                 return _without_claim(state, tol)
-            self._round(state, tol)
+            self._round(state)
             estimate(state)
             state.rounds += 1
-            state.note_progress()
             if state.rounds % tuning.slow_rounds == 0:
                 look_back(state, self.n_threads)
-            is_idle = state.rounds - state.last_progress > tuning.window
-            if not state.is_exact and (is_idle or (tol < tuning.rough and state.gap <= tuning.roughest)):
-                self._be_exact(state, tol)
+            is_near = tol < tuning.rough and state.gap <= tuning.roughest
+            if not state.is_exact and (is_near or state.stands_still(tuning.window)):
+                self._be_exact(state)
                 return _without_claim(state, tol)
-            if state.gap <= self._goal(state, tol) * tuning.claim * 0.5 ** min(state.claims, 3):
-                return Progress(0.0)  # asks for the check
-            if self.shrinking and state.rounds - state.last_shrink >= tuning.pause:
+            if state.gap <= self._goal(state, tol):
+                return Progress(state.gap)
+            if self.shrinking and state.rounds - state.last_shrink >= tuning.slow_rounds:
                 shrink(state)
             return _without_claim(state, tol)
 
     def finish(self, state: State, tol: float) -> Candidate:
-        """The present β with its bias; the last digits where the problem is small."""
-        problem, beta = state.problem, state.everybody.beta.copy()
-        beta[state.active.samples] = state.active.beta
-        beta = make_feasible(problem, beta)
+        """The present β with its bias and its exact scores; the last digits where the problem is small."""
+        problem, beta = state.problem, state.full_beta()
         if self._is_refined(problem):
-            state.judged = refine(problem, to_candidate(problem, beta))
+            candidate = refine(problem, to_candidate(problem, beta))
         elif problem.is_linear:
-            state.judged = to_candidate(problem, beta)
+            candidate = to_candidate(problem, beta)
         else:
             b = state.b if problem.bias.is_free else problem.bias.scale**2 * float(beta.sum())
-            state.judged = Candidate(beta, b, beta)
+            candidate = Candidate(beta, b, beta)
+        state.judged = scored(problem, candidate, tol, self.n_threads)
         return state.judged
 
-    def heed(self, state: State, scores: Floats) -> None:
-        """Take the exact gradient of all samples, and look again at those that were left out wrongly."""
-        if state.judged is None:
-            return
-        state.claims += 1
-        if state.problem.is_linear:
-            scores = state.problem.decision(state.problem.combine(state.judged.beta))
-        if state.claims > 1 and not state.is_exact:
+    def _look_again(self, state: State) -> None:
+        """Go on after a check: take the exact gradient of all samples, those among them that were left out wrongly.
+
+        Where that happens twice, float32 has misled the estimate.
+        """
+        problem, judged = state.problem, state.judged
+        assert judged is not None
+        if state.was_judged and not state.is_exact:
             state.is_exact, state.matrix = True, None
-        self._restart(state, state.judged.beta, scores)
+        state.was_judged, state.judged = True, None
+        is_same = not problem.is_linear  # refined weights are not those of β
+        f = judged.scores.values if is_same else problem.decision(problem.combine(judged.beta))
+        self._restart(state, judged.beta, f)
         if self.shrinking and len(state.active.samples) > state.working_size():
             estimate(state)
             shrink(state)
@@ -173,14 +173,14 @@ class SMO(Solver):
         tuning = self.tuning
         if not self._is_refined(state.problem) or state.rounds >= tuning.window:
             return tol
-        return min(tol, tuning.fine) if state.rounds - state.last_progress < tuning.pause else tol
+        return tol if state.stands_still(tuning.slow_rounds) else min(tol, tuning.fine)
 
-    def _restart(self, state: State, beta: Floats, scores: Floats) -> None:
+    def _restart(self, state: State, beta: Floats, f: Floats) -> None:
         """Begin again at β, whose scores are known, with all samples."""
         all_of, samples = state.everybody, state.problem.present
         constant = state.problem.bias.scale**2 * float(beta.sum())
         all_of.beta = beta.copy()
-        all_of.g = scores + constant + all_of.delta * beta - all_of.t
+        all_of.g = f + constant + all_of.delta * beta - all_of.t
         state.dual = 0.5 * float(beta @ (all_of.t - all_of.g))
         is_same = len(samples) == len(state.active.samples)
         if state.matrix is not None and not (state.source is not None and is_same):
@@ -201,7 +201,7 @@ class SMO(Solver):
         matrix = problem.kernel_matrix(dtype, 0, self.n_threads)
         matrix.reset(problem.row(samples))
         may_make_rows = state.bytes_for_rows() > 0 and width <= tuning.narrow
-        state.source = LoopColumns.of(matrix, padded(len(samples))) if may_make_rows else None
+        state.source = LoopColumns.of(matrix, padded(len(samples) + 1)) if may_make_rows else None
         if len(samples) > tuning.few and state.source is None and not matrix.are_rows_cheap:
             matrix.max_bytes = state.max_bytes // 2
         state.matrix = matrix
@@ -216,7 +216,7 @@ class SMO(Solver):
         few = self.tuning.few if tol >= self.tuning.rough else self.tuning.whole
         return np.float32 if isinstance(problem.kernel, RBF | Sigmoid) and count > few else np.float64
 
-    def _round(self, state: State, tol: float) -> None:
+    def _round(self, state: State) -> None:
         """Choose a working set, solve it, and carry its moves into the gradient."""
         active, tuning = state.active, self.tuning
         size = state.working_size()
@@ -226,16 +226,15 @@ class SMO(Solver):
             if is_whole:
                 state.working = np.arange(size)
             else:
-                state.working, stay = choose(active.g, active.beta, active.lo, active.hi, last, size)
+                state.working, stay = choose(
+                    active.g + state.biases[active.group], active.beta, active.lo, active.hi, last, size
+                )
             state.kernel, state.has_whole = self._working_kernel(state, last, stay), is_whole
         assert state.kernel is not None
         at = state.working
-        before, g_before = active.beta[at], active.g[at]
-        share = tuning.share
-        if state.source is not None:  # as far as the gap asks for, which shrinks about as the violation does
-            share = max(tuning.whole_share, 0.5 * tol / max(state.gap, tol))
+        before, g_before, is_free = active.beta[at], active.g[at], state.problem.bias.is_free
         active.beta[at] = state.kernel.solve(
-            before, active.lo[at], active.hi[at], g_before, state.problem.bias.is_free, share, tuning
+            before, active.lo[at], active.hi[at], g_before, active.group[at] if is_free else None, tuning
         )
         moves = active.beta[at] - before
         self._carry(state, moves, is_whole)
@@ -253,7 +252,7 @@ class SMO(Solver):
         size, constant = len(at), state.problem.bias.scale**2
         if state.source is not None:
             return WorkingKernel.by_rows(state.source, active.delta, constant, state.bytes_for_rows())
-        out = np.empty((padded(size), padded(size)), dtype=state.matrix.dtype)
+        out = np.empty((padded(size + 1), padded(size + 1)), dtype=state.matrix.dtype)
         out[size:], out[:, size:] = 0.0, 0.0
         if stay:
             assert state.kernel is not None
@@ -284,21 +283,21 @@ class SMO(Solver):
         active.g[at] += active.delta[at] * moves
         active.g += state.problem.bias.scale**2 * float(moves.sum())
 
-    def _be_exact(self, state: State, tol: float) -> None:
+    def _be_exact(self, state: State) -> None:
         """Go on in float64, from the exact gradient of the active samples."""
         state.is_exact, state.matrix, state.missing = True, None, []
-        problem, active, beta = state.problem, state.active, self.finish(state, tol).beta
+        problem, active, beta = state.problem, state.active, state.full_beta()
         used = np.flatnonzero(beta)
-        scores = problem.gram_times(used, beta[used], self.n_threads, active.samples)
+        f = problem.gram_times(used, beta[used], self.n_threads, active.samples)
         state.everybody.beta, active.beta = beta.copy(), beta[active.samples]
-        active.g = scores + problem.bias.scale**2 * float(beta.sum()) + active.delta * active.beta - active.t
+        active.g = f + problem.bias.scale**2 * float(beta.sum()) + active.delta * active.beta - active.t
 
 
 def _without_claim(state: State, tol: float) -> Progress:
     """What a round reports; the dual value, and when it would end, only where sums are in float64."""
     if not state.is_exact:
         return Progress.without_claim(state.gap, tol, 1)
-    to_come = rounds_to_come(state.missing, max(tol, FINEST), len(state.missing) // 2)
+    to_come = rounds_to_come(state.missing, max(tol, DRIVER.finest), len(state.missing) // 2)
     return Progress.without_claim(state.gap, tol, 1, state.dual, to_come)
 
 

@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.bias import squared_hinge_root
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.bias import best_interval
+from maxmargin.core.candidate import Candidate, make_feasible
 from maxmargin.core.losses import Hinge
 from maxmargin.core.problem import Problem
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import RBF
 from maxmargin.kernels.tiles import is_sparse, take
+from maxmargin.solvers.base import DRIVER
 from maxmargin.typing import Block, Floats, Indices
 
 
@@ -32,29 +33,14 @@ class SMOTuning:
     part: int = 8
     """Share of all samples, as a divisor, that a working set has at least where they are few for its size."""
 
-    round_values: float = 6e7
-    """Kernel values that one round may need, so that more than 40 000 active samples are given smaller working sets."""
-
     round_work: float = 4e7
     """Entries that the pairs of one round may pass over: about 50 ms."""
-
-    sample_steps: int = 500
-    """Steps of one round for each sample of a small working set: where that is not enough, the gap is looked at in between."""
 
     narrow: int = 64
     """Features up to which a compiled loop makes single rows; with more, a matrix product for many rows is worth waiting for."""
 
     share: float = 0.1
     """Share of its first violation to which a working set is solved."""
-
-    whole_share: float = 1e-3
-    """The same for all samples as one working set: nobody else is waiting."""
-
-    pause: int = 5
-    """Rounds between two looks for samples to leave out, and without progress before a small problem claims what it has."""
-
-    claim: float = 0.9
-    """Share of a gap that the estimate must reach to claim it; half of that after each claim that failed."""
 
     rough: float = 1e-4
     """Relative gap that float32 is good for at the end: it has 24 bits, and a gap is a difference of sums."""
@@ -63,11 +49,8 @@ class SMOTuning:
     """Relative gap that float32 is good for on the way to a smaller one."""
 
     slow_rounds: int = 10
-    """Rounds in which the gap must halve; else the next working sets are twice as large."""
-
-    worth: float = 0.02
-    """Share of itself, or of what is missing, by which the dual value must rise to be progress: the gap of noisy data with a
-    large cost stands still for long while the dual value climbs."""
+    """Rounds in which the gap must halve, or the next working sets are twice as large. So many also lie between two looks for
+    samples to leave out, and pass without progress before a small problem claims what it has."""
 
     fine: float = 1e-7
     """Relative gap at which the free samples of a small problem are certain, and its last digits are computed."""
@@ -123,13 +106,13 @@ class LoopColumns(NamedTuple):
             return None
         n, d = side.rows.shape
         T, squares = np.zeros((-(-d // 4) * 4, max(n, size)), dtype=dtype), np.zeros(max(n, size), dtype=dtype)
-        T[:d, :n], squares[:n] = side.rows.T, side.squares
+        T[:d, :n], squares[:n], squares[n:] = side.rows.T, side.squares, 1e30  # so far away that K is 0 there
         return cls(T, squares)
 
 
 @dataclass
 class WorkingKernel:
-    """K of a working set, its size padded to whole chunks: all of it, or those of its rows that were needed so far.
+    """K of a working set, its size padded to whole chunks by zeros: all of it, or those of its rows that were needed so far.
 
     Row i stands in ``K[slot[i]]``; −1 where it is not there yet. `constant` and `delta` are what a penalised bias adds to all
     of K, and a squared loss to its diagonal.
@@ -151,45 +134,49 @@ class WorkingKernel:
 
     @classmethod
     def by_rows(cls, source: LoopColumns, delta: Floats, constant: float, max_bytes: int) -> "WorkingKernel":
-        """With no row there yet, and room for as many as the memory holds: at least two."""
-        dtype, size = source.T.dtype, source.T.shape[1]
-        capacity = min(size, max(2, max_bytes // (size * dtype.itemsize)))
-        K = np.empty((capacity, size), dtype=dtype)
-        K[0] = 0.0  # read, and multiplied by 0, before it is filled
-        extra = np.zeros(size, dtype=dtype)
-        extra[: len(delta)] = delta
-        diagonal = extra + dtype.type(1.0 + constant)
-        return cls(K, np.full(size, -1), diagonal, source, constant, extra)
+        """With no row there yet but one of zeros, and room for as many as the memory holds: at least two."""
+        (_, size), dtype, count = source.T.shape, source.T.dtype, len(delta)
+        K = np.empty((min(size, max(3, max_bytes // (size * dtype.itemsize))), size), dtype=dtype)
+        K[0] = 0.0
+        slot, diagonal = np.full(size, -1), np.zeros(size, dtype=dtype)
+        slot[count:], diagonal[:count] = 0, delta + 1.0 + constant
+        return cls(K, slot, diagonal, source, constant, delta.astype(dtype), used=1)
 
     def solve(
-        self, beta: Floats, lo: Floats, hi: Floats, g: Floats, is_free: bool, share: float, tuning: SMOTuning
+        self,
+        beta: Floats,
+        lo: Floats,
+        hi: Floats,
+        g: Floats,
+        group: Indices | None,
+        tuning: SMOTuning,
     ) -> Floats:
-        """β after pairs, or single steps where the bias is not free, until the violation is this share of what it was.
+        """β after pairs, each in one group of samples, until the violation is a share of what it was.
 
-        Single steps crawl along what hardly bends, such as twins of both classes; where they did not end, pairs follow.
+        Without groups no sum is fixed: the entry behind the samples takes what they move.
         """
-        from maxmargin._loops.smo.pair_steps import IS_FULL, N_FIELDS, STEPS, USED, pair_steps, single_steps
+        from maxmargin._loops.smo.pair_steps import IS_FULL, USED, pair_steps
 
         count, size, dtype = len(beta), self.K.shape[1], self.K.dtype
         wide = np.zeros((4, size))  # padded with entries that may not move
         wide[:, :count] = beta, lo, hi, g
+        if group is None:
+            wide[1:3, count], group = (-1e300, 1e300), np.zeros(count + 1, dtype=np.intp)
         beta, lo, hi = wide[:3]
         gradient = wide[3].astype(dtype)
-        rise, fall = (np.where(may, 0.0, -1e30).astype(dtype) for may in (beta < hi, beta > lo))
+        is_in = np.zeros((int(group.max()) + 1, size), dtype=np.bool_)
+        is_in[group, np.arange(len(group))] = True
+        rise, fall = (np.where(is_in & may, 0.0, -1e30).astype(dtype) for may in (beta < hi, beta > lo))
         eps = float(np.finfo(dtype).eps)
         source = LoopColumns.none(dtype) if self.source is None else self.source
-        report = np.zeros(N_FIELDS)
-        report[USED] = self.used
-        most_steps = min(int(tuning.round_work / size), tuning.sample_steps * size)
-        for steps in (pair_steps,) if is_free else (single_steps, pair_steps):
-            steps(
-                self.K, self.slot, source.T, source.squares, self.delta.astype(dtype, copy=False),
-                dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, rise, fall, 8.0 * eps, share,
-                4.0 * eps * float(np.abs(gradient).max()), most_steps, report,
-            )  # fmt: skip
-            if report[STEPS] < most_steps:
-                break
-        self.used, self.is_full = int(report[USED]), bool(report[IS_FULL])
+        rows = np.array([self.used, 0])
+        most_steps = int(tuning.round_work / size)
+        pair_steps(
+            self.K, self.slot, source.T, source.squares, self.delta.astype(dtype, copy=False),
+            dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, rise, fall, 8.0 * eps, tuning.share,
+            4.0 * eps * float(np.abs(gradient).max()), most_steps, rows,
+        )  # fmt: skip
+        self.used, self.is_full = int(rows[USED]), bool(rows[IS_FULL])
         return beta[:count]
 
 
@@ -204,6 +191,7 @@ class Active:
     lo: Floats
     hi: Floats
     delta: Floats
+    group: Indices
     beta: Floats
     g: Floats
 
@@ -224,7 +212,7 @@ class State:
     active: Active
     dual: float
     tuning: SMOTuning
-    b: float = 0.0
+    biases: Floats  # of each group
     gap: float = np.inf
     matrix: KernelMatrix | None = None
     source: LoopColumns | None = None
@@ -240,15 +228,17 @@ class State:
     face_wait: int = 0  # rounds between the last two
     rise: float = 0.0  # of the dual value in the rounds before the last step
     old_dual: float = -np.inf  # when the rounds were last found slow, or not
-    least_gap: float = np.inf
-    last_dual: float = -np.inf
-    last_progress: int = 0
     missing: list[float] = field(
         default_factory=list
     )  # least part of the dual value that was missing, after each round
-    claims: int = 0
+    was_judged: bool = False
     is_exact: bool = False
-    judged: Candidate | None = None
+    judged: Candidate | None = None  # that of the last check, until the next round
+
+    @property
+    def b(self) -> Any:
+        """The bias, or those of the groups."""
+        return float(self.biases[0]) if self.problem.groups is None else self.biases
 
     def forget_working_set(self) -> None:
         """Begin the next round with an empty one."""
@@ -273,43 +263,50 @@ class State:
         whole = tuning.whole if 2 * np.count_nonzero(active.beta) >= n_active else tuning.few
         if n_active <= min(whole, room):
             return n_active
-        usual = min(
-            tuning.size, max(tuning.few, self.problem.n // tuning.part), max(128, tuning.round_values // n_active)
-        )
+        usual = min(tuning.size, max(tuning.few, self.problem.n // tuning.part))
         return int(min(usual * 2 ** min(self.growth, 4), n_active, tuning.whole, room))
 
-    def note_progress(self) -> None:
-        """After each round: whether the gap or the dual value has changed by something worth while."""
-        if self.gap < 0.9 * self.least_gap or self._climbs():
-            self.least_gap, self.last_progress = min(self.gap, self.least_gap), self.rounds
-            self.last_dual = self.dual
+    def stands_still(self, rounds: int) -> bool:
+        """Whether what is missing has not fallen by a tenth in so many rounds."""
+        return len(self.missing) > rounds and self.missing[-1] > DRIVER.tenth * self.missing[-1 - rounds]
 
-    def _climbs(self) -> bool:
-        """Whether the dual value has risen by something worth while."""
-        missing = min(self.gap * abs(self.dual) / max(1.0 - self.gap, 1e-16), np.finfo(float).max)
-        return self.dual - self.last_dual > self.tuning.worth * min(missing, abs(self.dual))
+    def full_beta(self) -> Floats:
+        """β of all samples, feasible."""
+        beta = self.everybody.beta.copy()
+        beta[self.active.samples] = self.active.beta
+        return make_feasible(self.problem, beta)
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def estimate(state: State) -> None:
     """The bias, and the relative gap as far as the active samples tell; 1 where it leaves float64."""
-    active, problem = state.active, state.problem
-    if isinstance(problem.loss, Hinge):
-        from maxmargin._loops.smo.hinge_gap import look
-
-        # Σβ = τ: those left out at their upper bound pull the bias with −Σ of their β, and the total with τ
-        b, missing, _ = look(active.g, active.y, active.t, active.beta, active.cost, problem.bias.is_free)
-        state.b = b
-    else:
-        F = active.g + active.t - active.delta * active.beta  # with a penalised bias
-        if problem.bias.is_free:
-            state.b = squared_hinge_root(F, active.y, active.cost, active.t, problem.total)
-        m = active.y * (active.t - F - state.b)
-        missing = float(problem.loss.residual(m, np.abs(active.beta), active.cost).sum())
+    missing, problem = 0.0, state.problem
+    for q in range(len(state.biases)):
+        some = state.active
+        if problem.groups is not None:
+            some = some.restrict(np.flatnonzero(some.group == q))
+        if len(some.samples):
+            state.biases[q], residual = _bias_and_residual(problem, some, q)
+            missing += residual
     gap = missing / max(abs(state.dual) + missing, np.finfo(float).tiny)
     state.gap = gap if np.isfinite(gap) else 1.0
     least = state.missing[-1] if state.missing else np.inf
     state.missing.append(min(least, missing / max(abs(state.dual), np.finfo(float).tiny)))
+
+
+def _bias_and_residual(problem: Problem, some: Active, q: int) -> tuple[float, float]:
+    """The best bias of the active samples of group q, or of all, and what they miss to the dual value."""
+    if isinstance(problem.loss, Hinge):
+        from maxmargin._loops.smo.hinge_gap import look
+
+        # Σβ = τ: those left out at their upper bound pull the bias with −Σ of their β, and the total with τ
+        return look(some.g, some.y, some.beta, some.cost, problem.bias.is_free)  # type: ignore[no-any-return]
+    F, b = some.g + some.t - some.delta * some.beta, 0.0  # with a penalised bias
+    if problem.bias.is_free:
+        total = problem.total if problem.totals is None else float(problem.totals[q])
+        b = best_interval(problem.loss, F, some.y, some.cost, some.t, total).middle
+    m = some.y * (some.t - F - b)
+    return b, float(problem.loss.residual(m, np.abs(some.beta), some.cost).sum())
 
 
 def shrink(state: State) -> None:
@@ -318,7 +315,7 @@ def shrink(state: State) -> None:
     state.last_shrink = state.rounds
     if len(active.samples) <= state.working_size():
         return
-    F = active.g + active.t - active.delta * active.beta + state.b
+    F = active.g + active.t - active.delta * active.beta + state.biases[active.group]
     inside = active.y * (active.t - F)
     upper = np.abs(active.lo + active.hi)
     alpha = np.abs(active.beta)

@@ -23,8 +23,7 @@ from maxmargin.core.penalties import L2
 from maxmargin.core.problem import Problem
 from maxmargin.core.workspace import Workspace
 from maxmargin.errors import InvalidInputError
-from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.base import Clock, Progress, Solver, deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.solvers.stochastic.iterates import AVERAGES, LOSS, SCALE, Counts, Iterates, Rule, step_gram, step_rows
 from maxmargin.solvers.stochastic.sample_order import KINDS, Visits

@@ -15,8 +15,7 @@ import numpy as np
 
 from maxmargin.core.problem import Problem
 from maxmargin.core.workspace import Workspace
-from maxmargin.solvers.base import Clock
-from maxmargin.solvers.interrupts import deferred_interrupt
+from maxmargin.solvers.base import Clock, deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.solvers.stochastic.sample_order import Visits
 from maxmargin.solvers.stochastic.samples import Gram, cut, row_arrays

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.candidate import Candidate, to_candidate
 from maxmargin.core.problem import Problem
-from maxmargin.core.reduce import to_candidate
 from maxmargin.core.workspace import Workspace
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.base import Clock, Progress, Solver
