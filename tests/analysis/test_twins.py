@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from maxmargin import HardMarginSVC, NotSeparable, NotSeparableError, leave_one_out, separability
 from maxmargin.analysis import separability as decision
-from maxmargin.analysis.twins import contradiction
+from maxmargin.analysis.twins import contradiction, row_numbers
 from maxmargin.core.problem import Bias, Problem
 
 
@@ -126,3 +126,11 @@ def test_words_about_the_origin_do_not_speak_of_means_that_coincide():
     with pytest.raises(NotSeparableError, match=r"^No hyperplane through the origin separates 1 from -1\. Not sep"):
         HardMarginSVC(fit_intercept=False).fit(X, y)
     assert "shown by 1 sample." in str(separability([[0.0], [1.0]], [0, 1], fit_intercept=False))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_numbers_of_rows_do_not_depend_on_their_form(form):
+    X = np.random.default_rng(0).integers(-3, 4, size=(40, 12)).astype(float)
+    some = np.array([3, 30, 7])
+    np.testing.assert_array_equal(row_numbers(FORMS[form](X)), row_numbers(X))
+    np.testing.assert_array_equal(row_numbers(FORMS[form](X), some, negated=True), row_numbers(-X)[some])

@@ -152,3 +152,20 @@ def test_each_sample_is_told_once_however_many_turns_it_takes():
     told = []
     assert left_out.retrain(np.arange(300), Goal(False, 1e-5), 1, told.append)
     assert sum(told) == 300
+
+
+def test_rows_in_float32_are_not_copied_as_a_whole():
+    problem = blobs(60, 5, Bias.free())
+    X = np.asarray(problem.X, dtype=np.float32)
+    single, double = (full_of(replace(problem, X=Z)) for Z in (X, X.astype(np.float64)))
+    products = LinearProducts(single)
+    products.join(np.arange(10))
+    assert all(np.shape(value) != X.shape for value in vars(products).values())
+    assert products.gram(np.arange(3), np.arange(60)).dtype == np.float64
+    found = []
+    for full in (single, double):
+        left_out = LeftOut(full, tol=1e-10, max_bytes=ENOUGH)
+        left_out.retrain(np.arange(60), Goal(False, 1e-6))
+        found.append(left_out)
+    assert (found[0].lower <= found[1].upper).all()
+    assert (found[1].lower <= found[0].upper).all()

@@ -48,9 +48,8 @@ def look(g, error, lengths, drift, floor, y, cost, weights, beta, is_free, i, br
     """Sum the gap at the present β and tighten `bounds` and the bias's `bracket` with it.
 
     g = f − y errs by error + drift · length + floor.
-    weights : the costs as the slope in b is summed (`core.certificate.optimum_ball`); at most `least` is surely zero, at most
-    `most` may be.
-    scratch : four arrays.
+    weights : the costs as the slope in b is summed (`core.certificate.optimum_ball`), where a slope up to `least` is surely
+    zero, and one up to `most` may be; scratch : four arrays.
     """
     n = y.shape[0]
     kinks, reaches, values, masses = scratch[0], scratch[1], scratch[2], scratch[3]
