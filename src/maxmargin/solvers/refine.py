@@ -30,8 +30,8 @@ class RefineTuning:
     """How much the last digits may cost, and what is still a last digit."""
 
     free: int = 1200
-    """Free samples up to which their equations are solved, O(free³) a round. Their rows, made dense, may have as many values as the
-    matrix of these equations."""
+    """Free samples up to which their equations are solved, O(free³) a round. Their rows, made dense, may have as many values as
+    the matrix of these equations."""
 
     small: int = 50_000
     """Values of X up to which the last digits cost nothing worth mentioning, whatever the tolerance. Chosen by hand."""
