@@ -234,7 +234,7 @@ def test_groups_that_cannot_be_posed_are_refused_with_the_reason():
         nu_classification(X, y, 0.9)  # ν ≤ 2 · 1/3
     with pytest.raises(InvalidInputError, match="a group for each sample"):
         Problem(X, y, np.ones(3), groups=np.zeros(2), totals=np.zeros(1))
-    with pytest.raises(NotSupportedError, match="solves classification"):
+    with pytest.raises(NotSupportedError, match="has one bias"):
         solve(nu_classification(X, y, 0.5), DualCD())
 
 

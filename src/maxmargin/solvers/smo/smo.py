@@ -254,6 +254,8 @@ class SMO(Solver):
 
     def _working_kernel(self, state: State, last: Indices, stay: int) -> WorkingKernel:
         """K of the working set; what the last one had in common with it is copied."""
+        from maxmargin._loops.smo.kernel_squares import mirror, take_square
+
         assert state.matrix is not None
         active, at = state.active, state.working
         size, constant = len(at), state.problem.bias.scale**2
@@ -265,12 +267,11 @@ class SMO(Solver):
             assert state.kernel is not None
             position = np.zeros(len(active.samples), dtype=np.intp)
             position[last] = np.arange(len(last))
-            both = position[at[:stay]]
-            out[:stay, :stay] = state.kernel.K[both].take(both, axis=1)
+            take_square(state.kernel.K, position[at[:stay]], out)
         state.matrix.block(at[stay:], at, out[stay:size, :size])
         if constant:
             out[stay:size, :size] += out.dtype.type(constant)
-        out[:stay, stay:size] = out[stay:size, :stay].T
+        mirror(out, stay, size)
         new = np.arange(stay, size)
         out[new, new] += active.delta[at[stay:]].astype(out.dtype)
         return WorkingKernel.whole(out)
