@@ -205,7 +205,9 @@ class SMO(Solver):
         matrix = problem.kernel_matrix(dtype, 0, self.n_threads)
         matrix.reset(problem.row(samples))
         may_make_rows = state.bytes_for_rows() > 0 and width <= tuning.narrow
-        state.source = LoopColumns.of(matrix, padded(len(samples) + 1)) if may_make_rows else None
+        state.source = (
+            LoopColumns.of(matrix, padded(len(samples) + (not problem.bias.is_free))) if may_make_rows else None
+        )
         if len(samples) > tuning.few and state.source is None and not matrix.are_rows_cheap:
             matrix.max_bytes = state.max_bytes // 2
         state.matrix = matrix
@@ -261,7 +263,8 @@ class SMO(Solver):
         size, constant = len(at), state.problem.bias.scale**2
         if state.source is not None:
             return WorkingKernel.by_rows(state.source, active.delta, constant, state.bytes_for_rows())
-        out = np.empty((padded(size + 1), padded(size + 1)), dtype=state.matrix.dtype)
+        wide = padded(size + (not state.problem.bias.is_free))
+        out = np.empty((wide, wide), dtype=state.matrix.dtype)
         out[size:], out[:, size:] = 0.0, 0.0
         if stay:
             assert state.kernel is not None
