@@ -200,7 +200,9 @@ class SMO(Solver):
         matrix = problem.kernel_matrix(dtype, 0, self.n_threads)
         matrix.reset(problem.row(samples))
         may_make_rows = state.bytes_for_rows() > 0 and width <= tuning.narrow
-        state.source = LoopColumns.of(matrix, padded(len(samples) + 1)) if may_make_rows else None
+        state.source = (
+            LoopColumns.of(matrix, padded(len(samples) + (not problem.bias.is_free))) if may_make_rows else None
+        )
         if len(samples) > tuning.few and state.source is None and not matrix.are_rows_cheap:
             matrix.max_bytes = state.max_bytes // 2
         state.matrix = matrix
@@ -249,23 +251,25 @@ class SMO(Solver):
 
     def _working_kernel(self, state: State, last: Indices, stay: int) -> WorkingKernel:
         """K of the working set; what the last one had in common with it is copied."""
+        from maxmargin._loops.smo.kernel_squares import mirror, take_square
+
         assert state.matrix is not None
         active, at = state.active, state.working
         size, constant = len(at), state.problem.bias.scale**2
         if state.source is not None:
             return WorkingKernel.by_rows(state.source, active.delta, constant, state.bytes_for_rows())
-        out = np.empty((padded(size + 1), padded(size + 1)), dtype=state.matrix.dtype)
+        wide = padded(size + (not state.problem.bias.is_free))
+        out = np.empty((wide, wide), dtype=state.matrix.dtype)
         out[size:], out[:, size:] = 0.0, 0.0
         if stay:
             assert state.kernel is not None
             position = np.zeros(len(active.samples), dtype=np.intp)
             position[last] = np.arange(len(last))
-            both = position[at[:stay]]
-            out[:stay, :stay] = state.kernel.K[both].take(both, axis=1)
+            take_square(state.kernel.K, position[at[:stay]], out)
         state.matrix.block(at[stay:], at, out[stay:size, :size])
         if constant:
             out[stay:size, :size] += out.dtype.type(constant)
-        out[:stay, stay:size] = out[stay:size, :stay].T
+        mirror(out, stay, size)
         new = np.arange(stay, size)
         out[new, new] += active.delta[at[stay:]].astype(out.dtype)
         return WorkingKernel.whole(out)
