@@ -26,14 +26,14 @@ from maxmargin.solvers.base import Budget, Event, Observer
 from maxmargin.solvers.ramp.cccp import RampSolution, solve_ramp, solve_step
 from maxmargin.typing import Floats
 
-MOST_SAMPLES = 30
-"""The tree may double with every sample."""
+MOST_BRANCHED = 30
+"""Samples of the exact search, at most: the tree may double with each."""
 
-FIRST_STARTS = 5
-"""Descents before the search: a good point cuts the tree."""
+FIRST_DESCENTS = 5
+"""Descents before the search, each from another start: a good point cuts the tree."""
 
-FINEST = 1e-7
-"""What nodes are solved to."""
+NODE_TOL = 1e-7
+"""Relative gap that nodes are solved to."""
 
 
 @dataclass(order=True)
@@ -60,14 +60,14 @@ def solve_ramp_exactly(
     (10.5, True)
     """
     n = len(problem.present)
-    if not isinstance(problem.loss, Ramp) or n > MOST_SAMPLES or problem.kernel.psd is False or problem.is_hard:
+    if not isinstance(problem.loss, Ramp) or n > MOST_BRANCHED or problem.kernel.psd is False or problem.is_hard:
         raise NotSupportedError(
             "The exact search takes the ramp loss, finite costs, a kernel that is positive semi-definite and "
-            f"at most {MOST_SAMPLES} samples, "
+            f"at most {MOST_BRANCHED} samples, "
             f"got {problem.loss!r}, {problem.kernel!r} and {n}. Use another solver, with several starts."
         )
     budget, began = Budget() if budget is None else budget, time.perf_counter()
-    best = solve_ramp(problem, tol=FINEST, starts=FIRST_STARTS, seed=seed, budget=replace(budget, iterations=None))
+    best = solve_ramp(problem, tol=NODE_TOL, starts=FIRST_DESCENTS, seed=seed, budget=replace(budget, iterations=None))
     nothing = np.zeros(problem.n, dtype=bool)
     heap, count, status = [_Node(0.0, 0, nothing, nothing)], 0, best.status
     while heap and heap[0].bound < best.objective * (1.0 - tol):
@@ -80,7 +80,7 @@ def solve_ramp_exactly(
         is_open = ~node.is_in & ~node.is_out & (problem.cost > 0)
         relaxed = np.where(is_open, problem.cost / (1.0 + _reach(problem, best.objective)), problem.cost)
         step = convex_step(replace(problem, cost=relaxed), node.is_out)
-        found = solve_step(step, None, tol=FINEST)
+        found = solve_step(step, None, tol=NODE_TOL)
         if found.status is Status.INTERRUPTED:
             status = found.status
             break
@@ -88,7 +88,7 @@ def solve_ramp_exactly(
         bound = found.certificate.dual + float(problem.cost[node.is_out].sum())
         f = problem.decision(found.w)
         if problem.primal_from(found.w, found.b, f) < best.objective:
-            better = solve_ramp(problem, tol=FINEST, warm=found)
+            better = solve_ramp(problem, tol=NODE_TOL, warm=found)
             best = better if better.objective < best.objective else best
         if observe is not None and observe(Event(time.perf_counter() - began, count, _gap(best, heap), None)) is True:
             status = Status.STOPPED
