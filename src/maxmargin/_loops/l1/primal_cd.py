@@ -10,9 +10,6 @@ from typing import Any
 
 from maxmargin._loops.jit import loop
 
-DRAWN_BACK = 6
-"""Times that a step is shortened, at most."""
-
 FLATTEST = 0.01
 """Least curvature, as a share of what it would be if all samples of the column were bent."""
 
@@ -21,8 +18,11 @@ STEEP_SHARE = 0.1
 
 
 @loop
-def sweep(indptr, indices, data, cost, centre, sigma, top, price, square, columns, w, z):
-    """Visit the listed columns once, keeping z in step with w. `indices` is None where the columns are dense."""
+def sweep(indptr, indices, data, cost, centre, sigma, top, price, square, columns, w, z, most):
+    """Visit the listed columns once, keeping z in step with w; a step is shortened `most` times at most.
+
+    `indices` is None where the columns are dense.
+    """
     for i in range(columns.shape[0]):
         k = columns[i]
         x = data[indptr[k] : indptr[k + 1]]
@@ -39,7 +39,7 @@ def sweep(indptr, indices, data, cost, centre, sigma, top, price, square, column
                     slope -= cost[j] * top * x[p]
         step, steep = newton(w[k], slope, sigma * max(bend, FLATTEST * square[k]), price[k])
         done = 0.0
-        for _ in range(DRAWN_BACK):
+        for _ in range(most):
             if step == done:
                 break
             slope = 0.0

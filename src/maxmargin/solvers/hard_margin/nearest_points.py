@@ -7,7 +7,7 @@ import numpy as np
 from maxmargin.solvers.base import Clock
 from maxmargin.typing import Floats, Indices
 
-STEPS = 100
+EXCHANGES_A_CALL = 100
 """Exchanges a compiled call may make: some milliseconds, so that Ctrl-C and budgets are heard."""
 
 
@@ -52,8 +52,8 @@ def nearest_points(
         alpha[first] = 1.0
         restart(first, rho := scale())
     status = UNFINISHED
-    for _ in range(100 * len(V) // STEPS + 100):
-        status = exchange(V, group, n_groups, rho, tol, STEPS, alpha, members, size, L, B, u)
+    for _ in range(100 * len(V) // EXCHANGES_A_CALL + 100):
+        status = exchange(V, group, n_groups, rho, tol, EXCHANGES_A_CALL, alpha, members, size, L, B, u)
         if status not in (UNFINISHED, SHRUNK) or clock.seconds_left <= 0:
             break
         if not restart(np.flatnonzero(alpha), rho := scale()):

@@ -31,8 +31,6 @@ class L1InteriorTuning:
     """Weight of a column from which on it takes part in the preconditioner; chosen on `farm_ads`."""
     most_iterations: int = 100
     """Conjugate gradients for one right side, at most; some 20 are usual on `farm_ads` and `webkb4`."""
-    refinements: int = 3
-    """Refinements of the direct solution."""
     dense_speed: int = 20
     """Multiplications of a dense product in the time in which a loop passes over one entry."""
     overhead: float = 3e6
@@ -125,8 +123,7 @@ class Equations:
             goal = inverse * rho + columns.sums(right / self.D)
             goal[-1] += imbalance
             w = self.factor.solve(goal)
-            for _ in range(L1_EQUATIONS.refinements):
-                w = w + self.factor.solve(goal - inverse * w - columns.sums(columns.scores(w) / self.D))
+            w = w + self.factor.solve(goal - inverse * w - columns.sums(columns.scores(w) / self.D))  # refined once
             return Answer(w, (right - columns.scores(w)) / self.D, inverse * (w - rho))
         alpha = self._conjugate_gradients(right - columns.scores(np.where(theta > 0.0, rho, 0.0)), slack)
         u, b = columns.sums(alpha), 0.0

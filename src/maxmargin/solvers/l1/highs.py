@@ -25,11 +25,9 @@ class LinearProgramTuning:
     first_columns: int = 200
     """Columns of the first program without a warm start; rows that join at a time, at least, and four times the columns."""
     near_price: float = 0.98
-    """Slope of the loss along a column, as a share of its price, from which on it takes part from a warm start."""
+    """Slope of the loss along a column, as a share of its price, from which on it takes part without a weight."""
     near_margin: float = 0.05
     """Distance from the margin up to which rows take part from a warm start."""
-    noticed: float = 1e-9
-    """What a row or a column must be wrong by in order to join."""
     accuracy: float = 1e-10
     """What HiGHS may miss constraints by, and exchanges slopes; the finest that HiGHS takes."""
     entry_work: float = 3.0
@@ -42,6 +40,11 @@ class LinearProgramTuning:
     """Factor by which pivots in rows that are not known to be on the margin must be larger, for the first corner."""
     smallest_pivot: float = 1e-7
     """Pivots below this are taken for zero."""
+
+    @property
+    def noticed(self) -> float:
+        """What a row or a column must be wrong by in order to join."""
+        return 10.0 * self.accuracy
 
 
 PROGRAMS = LinearProgramTuning()

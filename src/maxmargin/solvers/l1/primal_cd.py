@@ -21,6 +21,7 @@ from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Clock, Progress, Solver, deferred_interrupt
 from maxmargin.solvers.l1.columns import Columns
 from maxmargin.solvers.l1.equations import L1_EQUATIONS
+from maxmargin.solvers.l1.highs import PROGRAMS
 from maxmargin.solvers.l1.interior_point import L1Interior
 from maxmargin.solvers.refine import straighten_dual
 from maxmargin.typing import Floats, Indices
@@ -35,19 +36,13 @@ class PrimalCDTuning:
     sharpening: float = 1.2
     """Factor of σ from one round of the hinge to the next."""
     sweeps: int = 3
-    """Sweeps over the chosen columns in a round; twice as many where no Newton steps follow: the hinge."""
-    face_steps: int = 4
-    """Newton steps after the sweeps of a round, at most: squared hinge."""
-    near_price: float = 0.95
-    """Slope of the loss along a column, as a share of its price, from which on the column is visited without a weight."""
-    ridge: float = 1e-12
-    """Share of the curvature added to the Newton equations: with more weights than bent samples a step is long, not infinite."""
+    """Sweeps over the chosen columns in a round, and Newton steps after them, at most; the hinge makes twice as many sweeps
+    and no such steps."""
+    halvings: int = 6
+    """Times that a step of one weight, or of all, is shortened, at most."""
 
 
 TUNING = PrimalCDTuning()
-
-HALVINGS = 6
-"""Halvings of a Newton step, at most."""
 
 
 @dataclass
@@ -88,7 +83,7 @@ class _State:
 
     def choose(self, u: Floats) -> None:
         """Visit the columns with a weight and those about to get one, given their slopes u = Aᵀα."""
-        self.visited = np.flatnonzero((self.w != 0.0) | (np.abs(u) >= TUNING.near_price * self.columns.price))
+        self.visited = np.flatnonzero((self.w != 0.0) | (np.abs(u) >= PROGRAMS.near_price * self.columns.price))
 
     def sweep(self) -> None:
         """Visit each chosen column once, in a random order."""
@@ -97,7 +92,17 @@ class _State:
         columns, order = self.columns, self.rng.permutation(self.visited)
         indptr, *_ = arrays = columns.arrays
         sweep(
-            *arrays, columns.cost, self.centre, self.sigma, self.top, columns.price, self.square, order, self.w, self.z
+            *arrays,
+            columns.cost,
+            self.centre,
+            self.sigma,
+            self.top,
+            columns.price,
+            self.square,
+            order,
+            self.w,
+            self.z,
+            TUNING.halvings,
         )
         self.work += 2.0 * float((indptr[order + 1] - indptr[order]).sum())  # once for the slope, once for the step
 
@@ -122,7 +127,8 @@ class _State:
         # each weight in the unit in which its curvature is 1, were all samples bent
         unit = 1.0 / np.sqrt(np.maximum(self.sigma * self.square[used], np.finfo(float).tiny))
         H *= unit * unit[:, None]
-        H[np.diag_indices(len(used))] += TUNING.ridge
+        # what sums over the samples may be rounded by: with more weights than bent samples a step is long, not infinite
+        H[np.diag_indices(len(used))] += len(v) * np.finfo(float).eps
         factor, info = scipy.linalg.lapack.dpotrf(H, overwrite_a=True)
         if info != 0:
             return False
@@ -138,7 +144,7 @@ class _State:
             return True
         shares = np.where(crosses, old / np.where(crosses, -step, 1.0), 1.0)
         t = float(shares.min(initial=1.0))
-        for _ in range(HALVINGS):
+        for _ in range(TUNING.halvings):
             new = old + t * step
             new[crosses & (shares <= t)] = 0.0
             if self._moves(used, new, A):
@@ -212,7 +218,7 @@ class PrimalCD(Solver):
                 state.choose(columns.sums(state.alpha))
             for _ in range((2 if columns.is_hinge else 1) * TUNING.sweeps):
                 state.sweep()
-            for _ in range(0 if columns.is_hinge else TUNING.face_steps):
+            for _ in range(0 if columns.is_hinge else TUNING.sweeps):
                 if not state.newton_step():
                     break
             u = columns.sums(state.alpha)

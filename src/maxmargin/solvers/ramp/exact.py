@@ -26,14 +26,14 @@ from maxmargin.solvers.base import Budget, Event, Observer
 from maxmargin.solvers.ramp.cccp import RampSolution, solve_ramp, solve_step
 from maxmargin.typing import Floats
 
-MOST_SAMPLES = 30
-"""The tree may double with every sample."""
+MOST_BRANCHED = 30
+"""Samples of the exact search, at most: the tree may double with each."""
 
-FIRST_STARTS = 5
-"""Descents before the search: a good point cuts the tree."""
+FIRST_DESCENTS = 5
+"""Descents before the search, each from another start: a good point cuts the tree."""
 
 NODE_TOL = 1e-7
-"""What nodes are solved to."""
+"""Relative gap that nodes are solved to."""
 
 
 @dataclass(order=True)
@@ -60,14 +60,14 @@ def solve_ramp_exactly(
     (10.5, True)
     """
     n = len(problem.present)
-    if not isinstance(problem.loss, Ramp) or n > MOST_SAMPLES or problem.kernel.psd is False or problem.is_hard:
+    if not isinstance(problem.loss, Ramp) or n > MOST_BRANCHED or problem.kernel.psd is False or problem.is_hard:
         raise NotSupportedError(
             "The exact search takes the ramp loss, finite costs, a kernel that is positive semi-definite and "
-            f"at most {MOST_SAMPLES} samples, "
+            f"at most {MOST_BRANCHED} samples, "
             f"got {problem.loss!r}, {problem.kernel!r} and {n}. Use another solver, with several starts."
         )
     budget, began = Budget() if budget is None else budget, time.perf_counter()
-    best = solve_ramp(problem, tol=NODE_TOL, starts=FIRST_STARTS, seed=seed, budget=replace(budget, iterations=None))
+    best = solve_ramp(problem, tol=NODE_TOL, starts=FIRST_DESCENTS, seed=seed, budget=replace(budget, iterations=None))
     nothing = np.zeros(problem.n, dtype=bool)
     heap, count, status = [_Node(0.0, 0, nothing, nothing)], 0, best.status
     while heap and heap[0].bound < best.objective * (1.0 - tol):

@@ -10,7 +10,7 @@ from maxmargin.typing import Indices
 MANY_VALUES = 100_000
 """Data of more stored values leave the fast memory, where a row after a random one costs several times its own length."""
 
-CHUNK_ROWS = 4
+NEIGHBOURS = 4
 """Neighbours that are visited together in large data. Where they are alike (covtype), 20 of them cost four times the epochs."""
 
 KINDS = ("permuted", "uniform", "given")
@@ -40,7 +40,7 @@ class Visits:
     @classmethod
     def of(cls, samples: Indices, kind: str, seed: int, n_values: int = 0) -> "Visits":
         """Visits of some samples, of data with so many stored values."""
-        chunk = CHUNK_ROWS if n_values > MANY_VALUES else 1
+        chunk = NEIGHBOURS if n_values > MANY_VALUES else 1
         state = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
         return cls(samples.astype(np.int64), kind, chunk, state)
 

@@ -14,7 +14,7 @@ from maxmargin.typing import Floats, Indices
 WHOLE_GRAM = 2000
 """Samples up to which the Gram matrix is kept whole, if the budget of memory allows it: 32 MB."""
 
-CALL_VALUES = WHOLE_GRAM**2
+CALL_VALUES = WHOLE_GRAM * WHOLE_GRAM
 """Stored values that one compiled call visits: some 20 ms."""
 
 GRAM_VISITS = 256
