@@ -56,8 +56,8 @@ class AutoTuning:
     hand; no benchmark on record."""
 
     roomy: int = 2
-    """Samples for each feature from which Newton steps in the weights end better than sweeps do. Chosen by hand: no benchmark is on
-    record."""
+    """Samples for each feature from which Newton steps in the weights end better than sweeps do. Chosen by hand: no benchmark is
+    on record."""
 
     newton_price: float = 30.0
     """Sweeps that Newton steps in the weights take as long as. Chosen by hand; no benchmark on record."""
