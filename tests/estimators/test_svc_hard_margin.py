@@ -7,6 +7,7 @@ from sklearn.svm import SVC
 
 from maxmargin import HardMarginSVC, NotSeparableError, Status, UndecidedError
 from maxmargin.core import Certificate
+from tests.campaign import draw, judge
 
 FITTED = ("classes_", "coef_", "intercept_", "support_", "support_vectors_", "dual_coef_", "n_support_", "n_iter_")
 
@@ -250,3 +251,11 @@ def test_hardly_separable_data_are_never_given_a_wrong_model():
     except UndecidedError:
         return
     assert model.score(X, y) == 1.0
+
+
+def test_what_only_the_witness_of_separability_separates_is_solved_from_there():
+    case = draw("linear", 403000029)  # near duplicates, a margin of 3e-9: constraint generation finds it infeasible
+    case.estimator.set_params(max_seconds=60.0)
+    model = case.fit()
+    assert model.status_ is Status.SOLVED
+    assert list(judge(case, model)) == []

@@ -11,6 +11,7 @@ from maxmargin.analysis.twins import contradiction
 from maxmargin.analysis.witness import NotSeparable, Separable, Undecided
 from maxmargin.core import Problem, Solution, Status, certify
 from maxmargin.errors import NotSeparableError, UndecidedError
+from maxmargin.solvers import ActiveSet, solve
 
 
 def solve_hard(
@@ -45,7 +46,12 @@ def separated(problem: Problem, solution: Solution, positive: object, negative: 
             status = solution.status if solution.status is Status.ITERATION_BUDGET else Status.STALLED
             narrow = replace(solution, w=verdict.w, b=verdict.b, status=status)
             tol = None if solution.certificate is None else solution.certificate.tol
-            return replace(narrow, certificate=certify(problem, narrow, tol=tol))
+            narrow = replace(narrow, certificate=certify(problem, narrow, tol=tol))
+            if status is Status.STALLED and tol is not None and ActiveSet().refuses(problem) is None:
+                again = solve(problem, ActiveSet(), tol=tol, warm=narrow)
+                again = replace(again, solver=solution.solver.replace(":", ", then ActiveSet:", 1))
+                return again if again.status is Status.SOLVED else narrow
+            return narrow
         case NotSeparable():
             raise _not_separable(verdict, positive, negative)
         case Undecided():

@@ -142,7 +142,7 @@ def offers(problem: Problem, present: Solver) -> list[Offer]:
     if problem.is_hard:
         return [precise, Offer(ConstraintGeneration(), math.inf), interior_point]
     if isinstance(problem.penalty, L1):
-        return [Offer(LinearProgram(), 0.0), Offer(PrimalCD(seed), math.inf)]
+        return [Offer(LinearProgram(), math.inf), Offer(PrimalCD(seed), math.inf)]
     smo = Offer(SMO(n_threads=n_threads), tuning.square_price * n if isinstance(present, DualCD) else math.inf)
     if not problem.is_linear:
         return [precise, smo, interior_point]

@@ -137,7 +137,8 @@ class _Run:
     @property
     def route(self) -> list[str]:
         """The solvers so far, by name."""
-        return [*self.before, self.solver.name]
+        successor = getattr(self.state, "successor", None)  # a solver that is its own last phase
+        return [*self.before, self.solver.name] + ([] if successor is None else [successor.solver.name])
 
     @cached_property
     def offers(self) -> list[Offer]:
@@ -181,7 +182,7 @@ class _Run:
                 if self.best_gap <= self.tol:
                     return Status.SOLVED
                 if successor is not None:
-                    self.hand_over(successor, progress.candidate)
+                    self.hand_over(successor)
                 elif has_ended:
                     return self.ending()
         except KeyboardInterrupt:
@@ -239,9 +240,9 @@ class _Run:
             self.gap_before, self.tried = self.best_gap, set()
         return None
 
-    def hand_over(self, successor: Solver, left_behind: Candidate | None) -> None:
-        """Let another solver go on from what the last one left behind, from the best candidate, or begin anew."""
-        state = successor.init(self.problem, self.max_bytes, None if self.begins_anew else left_behind or self.best)
+    def hand_over(self, successor: Solver) -> None:
+        """Let another solver go on from the best candidate, or begin anew."""
+        state = successor.init(self.problem, self.max_bytes, None if self.begins_anew else self.best)
         with deferred_interrupt():
             self.before = self.route
             self.solver, self.state, self.caution, self.refuted = successor, state, 1.0, 0

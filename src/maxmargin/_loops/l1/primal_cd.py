@@ -1,55 +1,89 @@
 """Coordinate descent with the L1 penalty, one column of the data at a time, compiled.
 
-    min_w  Σ_k price_k |w_k| + Σ_j c_j ψ_j(z_j),     −ψ_j'(z) = θ_j = clip(centre_j + σ(1 − z), 0, top),     z = A w
+    min_w  Σ_k price_k |w_k| + Σ_j c_j ψ_j(z_j),     −ψ_j'(z) = θ_j = clip(centre_j + σ(1 − z), 0, top),     z_j = y_j ⟨w, x_j⟩
 
 The one-dimensional Newton steps of Yuan, Chang, Hsieh & Lin (JMLR 2010, section 4); instead of their line search, a step that
 went too far is drawn back to where its two slopes meet.
 """
 
-from typing import Any
-
 from maxmargin._loops.jit import loop
 
-FLATTEST = 0.01
-"""Least curvature, as a share of what it would be if all samples of the column were bent."""
+DRAWN_BACK = 6
+"""A step is shortened so many times at most."""
 
-STEEP_SHARE = 0.1
-"""Slope behind a step, as a share of the one before it, from which on the step is shortened."""
+FLATTEST = 0.01
+"""Curvature is taken to be at least this share of what it would be if all samples of the column were bent."""
+
+ENOUGH = 0.1
+"""A step is not shortened where the slope behind it is below this share of the slope before it."""
 
 
 @loop
-def sweep(indptr, indices, data, cost, centre, sigma, top, price, square, columns, w, z, most):
-    """Visit the listed columns once, keeping z in step with w; a step is shortened `most` times at most.
-
-    `indices` is None where the columns are dense.
-    """
+def sweep_csc(indptr, indices, data, y, cost, centre, sigma, top, price, square, columns, w, z, slopes):
+    """Visit the listed columns once, keeping z in step with w; `slopes` is the loss's slope along each when it was met."""
     for i in range(columns.shape[0]):
         k = columns[i]
-        x = data[indptr[k] : indptr[k + 1]]
-        rows: Any = None if indices is None else indices[indptr[k] : indptr[k + 1]]
+        begin, end = indptr[k], indptr[k + 1]
         slope, bend = 0.0, 0.0
-        for p in range(x.shape[0]):
-            j = p if indices is None else rows[p]
+        for p in range(begin, end):
+            j = indices[p]
             at = centre[j] + sigma * (1.0 - z[j])
             if at > 0.0:
+                x = data[p]
                 if at < top:
-                    slope -= cost[j] * at * x[p]
-                    bend += cost[j] * x[p] * x[p]
+                    slope -= cost[j] * at * y[j] * x
+                    bend += cost[j] * x * x
                 else:
-                    slope -= cost[j] * top * x[p]
+                    slope -= cost[j] * top * y[j] * x
+        slopes[i] = slope
         step, steep = newton(w[k], slope, sigma * max(bend, FLATTEST * square[k]), price[k])
         done = 0.0
-        for _ in range(most):
+        for _ in range(DRAWN_BACK):
             if step == done:
                 break
             slope = 0.0
             move, done = step - done, step
-            for p in range(x.shape[0]):
-                j = p if indices is None else rows[p]
-                z[j] += move * x[p]
+            for p in range(begin, end):
+                j = indices[p]
+                x = data[p]
+                z[j] += move * y[j] * x
                 at = centre[j] + sigma * (1.0 - z[j])
                 if at > 0.0:
-                    slope -= cost[j] * min(at, top) * x[p]
+                    slope -= cost[j] * min(at, top) * y[j] * x
+            step = drawn_back(w[k], step, slope, steep, price[k])
+        w[k] += done
+
+
+@loop
+def sweep_dense(columns_of, y, cost, centre, sigma, top, price, square, columns, w, z, slopes):
+    """The same where row k of `columns_of` is column k of the data."""
+    n = y.shape[0]
+    for i in range(columns.shape[0]):
+        k = columns[i]
+        slope, bend = 0.0, 0.0
+        for j in range(n):
+            at = centre[j] + sigma * (1.0 - z[j])
+            if at > 0.0:
+                x = columns_of[k, j]
+                if at < top:
+                    slope -= cost[j] * at * y[j] * x
+                    bend += cost[j] * x * x
+                else:
+                    slope -= cost[j] * top * y[j] * x
+        slopes[i] = slope
+        step, steep = newton(w[k], slope, sigma * max(bend, FLATTEST * square[k]), price[k])
+        done = 0.0
+        for _ in range(DRAWN_BACK):
+            if step == done:
+                break
+            slope = 0.0
+            move, done = step - done, step
+            for j in range(n):
+                x = columns_of[k, j]
+                z[j] += move * y[j] * x
+                at = centre[j] + sigma * (1.0 - z[j])
+                if at > 0.0:
+                    slope -= cost[j] * min(at, top) * y[j] * x
             step = drawn_back(w[k], step, slope, steep, price[k])
         w[k] += done
 
@@ -74,6 +108,6 @@ def drawn_back(at, step, slope, steep, price):
         slope += price if step < 0.0 else -price
     else:
         slope += price if new > 0.0 else -price
-    if slope * step <= 0.0 or abs(slope) <= STEEP_SHARE * abs(steep) or steep * step >= 0.0:
+    if slope * step <= 0.0 or abs(slope) <= ENOUGH * abs(steep) or steep * step >= 0.0:
         return step
     return step * steep / (steep - slope)

@@ -12,16 +12,18 @@ import numpy as np
 
 from maxmargin._loops.jit import loop
 
+SMALLEST_PIVOT = 1e-7
+"""Kinks are not seen on lines that change less along an edge; of a tableau whose first entries are at most 1."""
+
 DONE, ENDLESS, TIRED = 0, 1, 2
 """How it ended: in the lowest corner; where the sum falls for ever; after `most` steps."""
 
 
 @loop
-def descend(T, value, side, active, others, below, above, g, slack, smallest_pivot, most):
+def descend(T, value, side, active, others, below, above, g, slack, most):
     """Go to the lowest corner; g_a becomes Σ_i f_i' T_ia. `side` is ±1 for others above and below zero, also where they are 0.
 
-    `below` and `above` are by the numbers of the lines that `active` and `others` hold. Kinks are not seen on lines that change
-    by less than `smallest_pivot` along an edge.
+    `below` and `above` are by the numbers of the lines that `active` and `others` hold.
     """
     n, d = T.shape
     lengths = np.empty(d)
@@ -34,7 +36,7 @@ def descend(T, value, side, active, others, below, above, g, slack, smallest_piv
         count = 0
         for i in range(n):
             rate = way * T[i, edge]
-            if rate * side[i] < -smallest_pivot and above[others[i]] > below[others[i]]:
+            if rate * side[i] < -SMALLEST_PIVOT and above[others[i]] > below[others[i]]:
                 times[count], kinks[count] = max(0.0, -value[i] / rate), i
                 count += 1
         slope = way * g[edge] + (above[active[edge]] if way > 0.0 else -below[active[edge]])

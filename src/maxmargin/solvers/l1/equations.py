@@ -1,6 +1,6 @@
 """The Newton equations of an interior point of the L1 problem.
 
-    A Δw + D Δα = right,     Δw = ρ + Θ Δu,   Δu = AᵀΔα,     D and Θ diagonal
+    A Δw + D Δα = right,     Δw = ρ + Θ Δu,   Δu = AᵀΔα,     A = (y_j x̃_jk / unit_k),   D and Θ diagonal
 
 and Σ y_j Δα_j = −imbalance for the weight of a free bias, which has no Θ. With few columns they are solved for Δw,
 
@@ -20,55 +20,36 @@ import scipy.sparse as sp
 from maxmargin.solvers.l1.columns import Columns
 from maxmargin.typing import Floats
 
+MOST_FACTORED = 1500
+"""Columns, or samples, of a factored matrix; 1500³/3 multiplications take some 50 ms."""
 
-@dataclass(frozen=True)
-class L1InteriorTuning:
-    """Numbers of the interior point and its equations."""
+WEIGHTY = 1e-2
+"""Columns that weigh less than this stay out of the preconditioner."""
 
-    most_factored: int = 1500
-    """Columns, or samples, of a factored matrix; 1500³/3 multiplications take some 50 ms."""
-    least_weight: float = 1e-2
-    """Weight of a column from which on it takes part in the preconditioner; chosen on `farm_ads`."""
-    most_iterations: int = 100
-    """Conjugate gradients for one right side, at most; some 20 are usual on `farm_ads` and `webkb4`."""
-    dense_speed: int = 20
-    """Multiplications of a dense product in the time in which a loop passes over one entry."""
-    overhead: float = 3e6
-    """Entries that a loop passes over while the calls of one step are made: 1 ms with dense data, 4 ms with sparse ones."""
-    first_products: float = 1e3
-    """Products of the start, in units of the mean α times the margin 1. With 1 badly scaled tables take twice as many steps."""
-    short_of: float = 0.95
-    """Share of the way to the boundary that a step may go (Mehrotra, SIAM J. Optim. 1992, has 0.9 to 1)."""
-    patience: int = 20
-    """Steps or rounds in which the gap must fall by a tenth."""
-    usual_steps: int = 30
-    """Steps of a usual problem: 10 to 45 on the tables of the benchmark, whatever their units and costs."""
-    close: float = 1e-7
-    """Gap at which the interior point gives way: the corner is known by then, and its arithmetic wears out."""
+MOST_ITERATIONS = 100
+"""Of the conjugate gradients for one right side."""
 
-    def dense_work(self, multiplications: float) -> float:
-        """Entries that a loop passes over in the time of a dense product."""
-        return multiplications / self.dense_speed
+REFINEMENTS = 3
+"""Of the direct solution."""
 
 
-L1_EQUATIONS = L1InteriorTuning()
+BLAS = 20
+"""Multiplications of a dense product in the time in which a loop passes over one entry."""
+
+ITERATIONS = 20
+"""Conjugate gradients of a usual right side, on `farm_ads` and `webkb4`."""
 
 
-def work_of(columns: Columns) -> float:
+OVERHEAD = 3e6
+"""Entries that a loop passes over while the calls of one step are made: 1 ms with dense data, 4 ms with sparse ones."""
+
+
+def work_of(n: int, d: int, n_values: int) -> float:
     """What making, factoring and solving the equations of one point costs, in entries passed over."""
-    n, d, n_values = len(columns.cost), len(columns.price), columns.n_values
-    size = min(n, d, L1_EQUATIONS.most_factored)
-    products = n_values * size + size**3 / 3.0
-    if not _is_narrow(columns):
-        usual = 3.0 * L1_EQUATIONS.most_iterations / 5.0
-        made = min(1.0, size / d) * n_values * size + size**3 / 3.0
-        return L1_EQUATIONS.overhead + L1_EQUATIONS.dense_work(made + usual * size**2) + 4.0 * usual * n_values
-    return L1_EQUATIONS.overhead + L1_EQUATIONS.dense_work(products) + 8.0 * n_values
-
-
-def _is_narrow(columns: Columns) -> bool:
-    """Whether the columns are so few that Δw is solved for."""
-    return len(columns.price) <= min(len(columns.cost), L1_EQUATIONS.most_factored)
+    size = min(n, d, MOST_FACTORED)
+    made = n_values * (size if d <= min(n, MOST_FACTORED) else size * min(1.0, size / d)) / BLAS
+    solved = 8.0 * n_values if d <= min(n, MOST_FACTORED) else 3.0 * ITERATIONS * (4.0 * n_values + size**2 / BLAS)
+    return OVERHEAD + made + size**3 / (3.0 * BLAS) + solved
 
 
 class Answer(NamedTuple):
@@ -84,55 +65,60 @@ class Equations:
     """The equations of one point, factored."""
 
     columns: Columns
+    y: Floats
+    units: Floats
     theta: Floats  # 0 for a free bias
     D: Floats
+    is_free: bool
     factor: "Factor"
-    part: Any = None  # (n, columns of the preconditioner) D̃^−½ A Θ^½; None where Δw is solved for
+    by_columns: bool
+    part: Any = None  # (n, columns of the preconditioner) D̃^−½ A Θ^½
     root: Any = None  # D̃^−½
     of_bias: Any = None  # the answer for `right` = y
 
     @classmethod
-    def of(cls, columns: Columns, theta: Floats, D: Floats) -> "Equations":
-        """Make and factor them; θ of a free bias is not read."""
-        n, d = len(D), len(theta)
-        theta = np.where(columns.price > 0.0, theta, 0.0)
-        if _is_narrow(columns):
-            part = _scaled(columns.take(np.arange(d)), 1.0 / np.sqrt(D), np.ones(d))
-            return cls(columns, theta, D, Factor.of(_dense(part.T @ part), _inverse(theta)))
-        weight = theta * columns.squares(1.0 / D)
-        chosen = np.flatnonzero(weight >= L1_EQUATIONS.least_weight)
-        most = d if n <= L1_EQUATIONS.most_factored else L1_EQUATIONS.most_factored
+    def of(cls, columns: Columns, y: Floats, units: Floats, price: Floats, theta: Floats, D: Floats) -> "Equations":
+        """Make and factor them; θ of a free bias, whose price is 0, is not read."""
+        n, is_free = len(y), bool(price[-1] == 0.0)
+        theta = np.where(price > 0.0, theta, 0.0)
+        if len(price) <= min(n, MOST_FACTORED):
+            factor = Factor.of(_gram(columns.take(np.arange(len(price))), 1.0 / units, 1.0 / D), _inverse(theta))
+            return cls(columns, y, units, theta, D, is_free, factor, True)
+        weight = theta * columns.squares(1.0 / D) / units**2
+        chosen = np.flatnonzero(weight >= WEIGHTY)
+        most = len(weight) if n <= MOST_FACTORED else MOST_FACTORED
         if len(chosen) > most:
             chosen = np.sort(np.argpartition(-weight, most)[:most])
-        rest = theta.copy()
+        rest = theta / units**2
         rest[chosen] = 0.0
         root = 1.0 / np.sqrt(D + columns.square_scores(rest))
-        part = _scaled(columns.take(chosen), root, np.sqrt(theta[chosen]))
-        small = _dense(part.T @ part if len(chosen) <= n else part @ part.T)
-        equations = cls(columns, theta, D, Factor.of(small, 1.0), part, root)
-        if columns.is_free:
-            ones = columns.block(np.arange(n), np.array([d - 1]))[:, 0]
-            equations.of_bias = equations._conjugate_gradients(ones, 1e-6 / np.sqrt(D))
+        part = _scaled(columns.take(chosen), y * root, np.sqrt(theta[chosen]) / units[chosen])
+        small = part.T @ part if len(chosen) <= n else part @ part.T
+        small = small.toarray() if sp.issparse(small) else small
+        equations = cls(columns, y, units, theta, D, is_free, Factor.of(small, 1.0), False, part, root)
+        if is_free:
+            equations.of_bias = equations._conjugate_gradients(y, 1e-6 / np.sqrt(D))
         return equations
 
     def solve(self, rho: Floats, right: Floats, imbalance: float, slack: Floats) -> Answer:
         """The answer; by conjugate gradients, `right` may be missed by `slack`."""
-        columns, theta = self.columns, self.theta
-        if self.part is None:
-            inverse = _inverse(theta)
-            goal = inverse * rho + columns.sums(right / self.D)
-            goal[-1] += imbalance
+        if self.by_columns:
+            inverse = _inverse(self.theta)
+            goal = inverse * rho + self._sums(right / self.D)
+            if self.is_free:
+                goal[-1] += imbalance
             w = self.factor.solve(goal)
-            w = w + self.factor.solve(goal - inverse * w - columns.sums(columns.scores(w) / self.D))  # refined once
-            return Answer(w, (right - columns.scores(w)) / self.D, inverse * (w - rho))
-        alpha = self._conjugate_gradients(right - columns.scores(np.where(theta > 0.0, rho, 0.0)), slack)
-        u, b = columns.sums(alpha), 0.0
-        if columns.is_free:
-            of_bias = columns.sums(self.of_bias)
-            b = float((u[-1] + imbalance) / of_bias[-1])
-            alpha, u = alpha - b * self.of_bias, u - b * of_bias
-        w = rho + theta * u
-        if columns.is_free:
+            for _ in range(REFINEMENTS):
+                w = w + self.factor.solve(goal - inverse * w - self._sums(self._scores(w) / self.D))
+            return Answer(w, (right - self._scores(w)) / self.D, inverse * (w - rho))
+        alpha = self._conjugate_gradients(right - self._scores(np.where(self.theta > 0.0, rho, 0.0)), slack)
+        b = 0.0
+        if self.is_free:
+            b = float((self.y @ alpha + imbalance) / (self.y @ self.of_bias))
+            alpha = alpha - b * self.of_bias
+        u = self._sums(alpha)
+        w = rho + self.theta * u
+        if self.is_free:
             w[-1] = b
         return Answer(w, alpha, u)
 
@@ -140,8 +126,8 @@ class Equations:
         x, r = np.zeros(len(right)), right.copy()
         z = self._nearly(r)
         way, size = z, float(r @ z)
-        for _ in range(L1_EQUATIONS.most_iterations):
-            image = self.columns.scores(self.theta * self.columns.sums(way)) + self.D * way
+        for _ in range(MOST_ITERATIONS):
+            image = self._scores(self.theta * self._sums(way)) + self.D * way
             curvature = float(way @ image)
             if not (size > 0.0 and curvature > 0.0):  # nothing is left, or rounding is all that is
                 break
@@ -161,6 +147,12 @@ class Equations:
         if self.part.shape[1] <= self.part.shape[0]:
             return np.asarray(self.root * (r - self.part @ self.factor.solve(self.part.T @ r)))
         return np.asarray(self.root * self.factor.solve(r))
+
+    def _scores(self, w: Floats) -> Floats:
+        return self.y * self.columns.all_scores(w / self.units)
+
+    def _sums(self, alpha: Floats) -> Floats:
+        return self.columns.sums(alpha * self.y) / self.units
 
 
 @dataclass(frozen=True)
@@ -199,12 +191,14 @@ def _inverse(theta: Floats) -> Floats:
     return np.divide(1.0, theta, out=np.zeros_like(theta), where=theta > 0.0)
 
 
-def _dense(matrix: Any) -> Floats:
-    return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix)
+def _gram(A: Any, of_columns: Floats, of_rows: Floats) -> Floats:
+    """(A diag)ᵀ diag (A diag), dense."""
+    part = _scaled(A, np.sqrt(of_rows), of_columns)
+    product = part.T @ part
+    return np.asarray(product.toarray() if sp.issparse(product) else product)
 
 
 def _scaled(A: Any, rows: Floats, columns: Floats) -> Any:
-    """diag(rows) A diag(columns)."""
     if sp.issparse(A):
         return sp.csc_array(sp.diags_array(rows) @ A @ sp.diags_array(columns))
     return A * rows[:, None] * columns

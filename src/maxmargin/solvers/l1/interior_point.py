@@ -1,22 +1,34 @@
 """An interior point of the L1 problem and its dual, for where coordinate descent crawls or no corner is found.
 
-    primal   min Σ_k price_k |w_k| + Σ_j c_j ℓ(ξ_j)     s.t.  A w + ξ − v = 1,   v ≥ 0,   ξ ≥ 0
-    dual     max Σα − Σ_j c_j ℓ*(α_j / c_j)             s.t.  |u_k| ≤ price_k,  u = Aᵀα,   α ≥ 0  (hinge: α ≤ c)
+    primal   min Σ_k price_k |w_k| + Σ_j c_j ℓ(ξ_j)     s.t.  y_j⟨w, x̃_j⟩ + ξ_j − v_j = 1,   v ≥ 0,   ξ ≥ 0
+    dual     max Σα − Σ_j c_j ℓ*(α_j / c_j)             s.t.  |u_k| ≤ price_k,  u_k = Σ_j α_j y_j x̃_jk,   α ≥ 0  (hinge: α ≤ c)
 
 Mehrotra's predictor and corrector (SIAM J. Optim. 1992). With s± = price ∓ u and w = w⁺ − w⁻ the products s⁺w⁺, s⁻w⁻, αv and, for
 the hinge, (c − α)ξ vanish at the optimum; the squared hinge has ξ = α/2c instead. Any weights have a primal value, and any α,
 scaled into the cube |u| ≤ price, has a dual one: so each step has a gap, whatever the equations still miss.
 """
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from maxmargin.solvers.base import deferred_interrupt
 from maxmargin.solvers.l1.columns import Columns
-from maxmargin.solvers.l1.equations import L1_EQUATIONS, Equations, work_of
+from maxmargin.solvers.l1.equations import Equations, work_of
 from maxmargin.typing import Floats
+
+FAR_INSIDE = 1e3
+"""Products of the start, in units of the mean α times the margin 1. With 1 badly scaled tables take twice as many steps."""
+
+SHORT_OF = 0.95
+"""Share of the way to the boundary that a step may go."""
+
+IDLE_STEPS = 12
+"""Steps in which the gap or the mean product must fall by a tenth."""
+
+MOST_STEPS = 30
+"""Steps of a usual problem: 10 to 45 on the tables of the benchmark, whatever their units and costs."""
 
 SIGN = np.array([[1.0], [-1.0]])
 """Of w⁺ and w⁻."""
@@ -34,8 +46,21 @@ class Point(NamedTuple):
 
     def moved(self, by: "Point", dual: float, primal: float) -> "Point":
         """The point after a step of these lengths."""
-        changes: Any = zip(self, (dual, dual, primal, primal, primal, primal), by, strict=True)
-        return Point(*(value + t * change for value, t, change in changes))
+        return Point(
+            self.alpha + dual * by.alpha,
+            self.s + dual * by.s,
+            self.w + primal * by.w,
+            self.v + primal * by.v,
+            self.xi + primal * by.xi,
+            self.b + primal * by.b,
+        )
+
+
+class Half(NamedTuple):
+    """Weights with their primal value, or a dual point with its dual value."""
+
+    value: float
+    at: Floats
 
 
 class Products(NamedTuple):
@@ -53,81 +78,110 @@ class Products(NamedTuple):
 
 @dataclass
 class L1Interior:
-    """The present point, with the best weights and the best dual point so far, what is on its way to a bound at that bound."""
+    """The present point, with the best weights and the best dual point so far. Weights are in units in which |x̃| ≤ 1."""
 
     columns: Columns
-    unit: Floats  # of the weights that are told, in those of the columns here
+    y: Floats
+    cost: Floats
+    is_hinge: bool
+    units: Floats
+    price: Floats
     at: Point
-    w: Floats
-    alpha: Floats
-    primal: float
-    dual: float = 0.0
+    bare: "Half"
+    full: "Half"
+    dual: "Half"
+    bound: "Half"
     left: list[float] = field(default_factory=list)
     is_broken: bool = False
 
     @classmethod
-    def of(cls, columns: Columns) -> "L1Interior":
+    def of(cls, columns: Columns, y: Floats, cost: Floats, is_hinge: bool) -> "L1Interior":
         """Begin with α in the middle of its box, balanced where the bias is free, and all products alike."""
-        units, columns = columns.units, columns.evened()
-        cost, price = columns.cost, columns.price
-        alpha = _balanced(columns, 0.5 * cost)
-        mu = L1_EQUATIONS.first_products * float(alpha.mean())
+        columns = replace(columns, matrix=columns.matrix.astype(np.float64, copy=False))
+        units = columns.sizes()
+        price = columns.price / units
+        alpha = 0.5 * cost
+        if price[-1] == 0.0:
+            alpha *= _balance(cost, y)
+        mu = FAR_INSIDE * float(alpha.mean())
         has_price = price > 0.0
-        s = np.tile(np.where(has_price, price + np.abs(columns.sums(alpha)), 1.0), (2, 1))
-        xi = mu / (cost - alpha) if columns.is_hinge else alpha / (2.0 * cost)
+        s = np.tile(np.where(has_price, price + np.abs(columns.sums(alpha * y) / units), 1.0), (2, 1))
+        xi = mu / (cost - alpha) if is_hinge else alpha / (2.0 * cost)
         at = Point(alpha, s, np.where(has_price, mu / s, 0.0), mu / alpha, xi, 0.0)
-        return cls(columns, units / columns.units, at, np.zeros(len(price)), np.zeros(len(cost)), float(cost.sum()))
+        zero = Half(float(cost.sum()), np.zeros(len(price)))
+        nothing = Half(0.0, np.zeros(len(y)))
+        return cls(columns, y, cost, is_hinge, units, price, at, zero, zero, nothing, nothing)
 
     @staticmethod
-    def work(columns: Columns) -> float:
+    def work(columns: Columns, n: int) -> float:
         """What it will cost, in entries passed over, some nanoseconds each: what others may cost before it is the better way."""
-        return L1_EQUATIONS.usual_steps * work_of(columns)
+        return MOST_STEPS * work_of(n, len(columns.price), columns.n_values)
 
     @property
     def gap(self) -> float:
-        """The relative gap of the best weights and the best dual point."""
-        return (self.primal - self.dual) / self.primal
+        """The relative gap of the best weights that have zeros."""
+        return (self.bare.value - self.dual.value) / self.bare.value
 
-    def has_ended(self, tol: float) -> bool:
-        """Whether others should go on: the gap has ceased to fall, or the corner is near and `tol` asks for more."""
-        return self.has_stalled or tol < self.gap <= L1_EQUATIONS.close
+    @property
+    def w(self) -> Floats:
+        """The best weights that have zeros, in the data's units and with that of the bias behind them."""
+        return self.bare.at / self.units
+
+    @property
+    def full_w(self) -> Floats:
+        """The best weights; none of them need be zero."""
+        return self.full.at / self.units
+
+    def alpha(self, tol: float) -> Floats:
+        """The best dual point that has samples at their bounds if that is good enough, else the best of all."""
+        return (self.bound if self.bare.value - self.bound.value <= tol * self.bare.value else self.dual).at
+
+    def guess(self) -> tuple[Floats, Floats]:
+        """The last weights and the last dual point, what is on its way to a bound at that bound: who takes part in the corner."""
+        return self._bare() / self.units, self._bound()
 
     @property
     def has_stalled(self) -> bool:
         """Whether the gap has ceased to fall, or the arithmetic has ended."""
-        left, patience = self.left, L1_EQUATIONS.patience
-        return self.is_broken or (len(left) > patience and min(left[-patience:]) > 0.9 * min(left[:-patience]))
+        left = self.left
+        return self.is_broken or (len(left) > IDLE_STEPS and min(left[-IDLE_STEPS:]) > 0.9 * min(left[:-IDLE_STEPS]))
 
-    def step(self, tol: float) -> None:
+    def step(self) -> None:
         """Predict, correct, go; keep what is better than before."""
         with deferred_interrupt(), np.errstate(all="ignore"):  # what is not finite ends it
             new = self._ahead()
             self.is_broken = not all(np.isfinite(value).all() for value in new)
             if not self.is_broken:
                 self.at = new
-                self._keep(tol)
-            self.left.append(self.gap * self._products(self.at).total)
+                self._keep()
+            left = (self.full.value - self.dual.value) / self.full.value
+            self.left.append(left * self._products(self.at).total)
 
     def _ahead(self) -> Point:
         """The next point."""
-        at, columns = self.at, self.columns
-        bend = at.xi / (columns.cost - at.alpha) if columns.is_hinge else 0.5 / columns.cost
-        equations = Equations.of(columns, (at.w / at.s).sum(axis=0), at.v / at.alpha + bend)
+        at, left = self.at, self.cost - self.at.alpha
+        bend = at.xi / left if self.is_hinge else 0.5 / self.cost
+        theta = (at.w / at.s).sum(axis=0)
+        equations = Equations.of(self.columns, self.y, self.units, self.price, theta, at.v / at.alpha + bend)
         products = self._products(at)
-        count = 2 * int((columns.price > 0.0).sum()) + len(at.alpha) * (2 if columns.is_hinge else 1)
-        mu = products.total / count
+        mu = products.total / self._count
         guess = self._direction(equations, bend, Products(*(-value for value in products)), 0.1 * mu)
         target = mu * (self._products(at.moved(guess, *self._lengths(guess))).total / products.total) ** 3
         wanted = Products(
-            np.where(columns.price > 0.0, target - products.s_w - guess.s * guess.w, 0.0),
+            np.where(self.price > 0.0, target - products.s_w - guess.s * guess.w, 0.0),
             target - products.alpha_v - guess.alpha * guess.v,
-            target - products.left_xi + guess.alpha * guess.xi if columns.is_hinge else products.left_xi,
+            target - products.left_xi + guess.alpha * guess.xi if self.is_hinge else products.left_xi,
         )
         way = self._direction(equations, bend, wanted, 0.1 * min(mu, max(target, 0.01 * mu)))
-        return at.moved(way, *(min(1.0, L1_EQUATIONS.short_of * length) for length in self._lengths(way)))
+        dual, primal = self._lengths(way)
+        return at.moved(way, min(1.0, SHORT_OF * dual), min(1.0, SHORT_OF * primal))
+
+    @property
+    def _count(self) -> int:
+        return 2 * int((self.price > 0.0).sum()) + len(self.y) * (2 if self.is_hinge else 1)
 
     def _products(self, at: Point) -> Products:
-        left_xi = (self.columns.cost - at.alpha) * at.xi if self.columns.is_hinge else np.zeros(1)
+        left_xi = (self.cost - at.alpha) * at.xi if self.is_hinge else np.zeros(1)
         return Products(at.s * at.w, at.alpha * at.v, left_xi)
 
     def _direction(self, equations: Equations, bend: Floats, wanted: Products, slack: float) -> Point:
@@ -135,20 +189,19 @@ class L1Interior:
 
         `slack`: what a product αv may miss by.
         """
-        at, columns = self.at, self.columns
-        has_price = columns.price > 0.0
-        row_misses = columns.scores(self._net()) - 1.0 + at.xi - at.v
-        u = columns.sums(at.alpha)
-        column_misses = np.where(has_price, columns.price - SIGN * u - at.s, 0.0)
+        at, price = self.at, self.price
+        w = self._net(at)
+        row_misses = self.y * self._scores(w) - 1.0 + at.xi - at.v
+        u = self._sums(at.alpha)
+        column_misses = np.where(price > 0.0, price - SIGN * u - at.s, 0.0)
         rho = (SIGN * (wanted.s_w - at.w * column_misses) / at.s).sum(axis=0)
-        cost = columns.cost
-        xi = wanted.left_xi / (cost - at.alpha) if columns.is_hinge else at.alpha / (2.0 * cost) - at.xi
+        xi = wanted.left_xi / (self.cost - at.alpha) if self.is_hinge else at.alpha / (2.0 * self.cost) - at.xi
         right = wanted.alpha_v / at.alpha - xi - row_misses
-        answer = equations.solve(rho, right, float(u[-1]) if columns.is_free else 0.0, slack / at.alpha)
-        s = column_misses - np.where(has_price, SIGN * answer.u, 0.0)
+        answer = equations.solve(rho, right, float(u[-1]) if price[-1] == 0.0 else 0.0, slack / at.alpha)
+        s = column_misses - np.where(price > 0.0, SIGN * answer.u, 0.0)
         xi = xi + bend * answer.alpha
-        v = columns.scores(answer.w) + xi + row_misses
-        b = float(answer.w[-1]) if columns.is_free else 0.0
+        v = self.y * self._scores(answer.w) + xi + row_misses
+        b = float(answer.w[-1]) if price[-1] == 0.0 else 0.0
         return Point(answer.alpha, s, (wanted.s_w - at.w * s) / at.s, v, xi, b)
 
     def _lengths(self, way: Point) -> tuple[float, float]:
@@ -156,50 +209,60 @@ class L1Interior:
         at = self.at
         dual = min(_longest(at.alpha, way.alpha), _longest(at.s, way.s))
         primal = min(_longest(at.w, way.w), _longest(at.v, way.v))
-        if self.columns.is_hinge:
-            return min(dual, _longest(self.columns.cost - at.alpha, -way.alpha)), min(primal, _longest(at.xi, way.xi))
+        if self.is_hinge:
+            return min(dual, _longest(self.cost - at.alpha, -way.alpha)), min(primal, _longest(at.xi, way.xi))
         return min(dual, primal), min(dual, primal)
 
-    def _net(self) -> Floats:
-        w: Floats = self.at.w[0] - self.at.w[1]
-        if self.columns.is_free:
-            w[-1] = self.at.b
+    def _net(self, at: Point) -> Floats:
+        w: Floats = at.w[0] - at.w[1]
+        if self.price[-1] == 0.0:
+            w[-1] = at.b
         return w
 
-    def _keep(self, tol: float) -> None:
-        """Keep what is better than before; of the dual points, the one with samples at their bounds if it is good enough."""
-        columns, (w, bound) = self.columns, self.guess()
-        primal = columns.primal(w / self.unit, columns.scores(w / self.unit))
-        if primal < self.primal:
-            self.primal, self.w = primal, w
-        for alpha in (_balanced(columns, self.at.alpha), _balanced(columns, bound)):
-            dual = columns.dual(alpha, columns.sums(alpha))
-            is_enough = self.primal - dual <= tol * self.primal
-            if dual > self.dual or is_enough:
-                self.dual, self.alpha = dual, alpha
+    def _scores(self, w: Floats) -> Floats:
+        return self.columns.all_scores(w / self.units)
 
-    def guess(self) -> tuple[Floats, Floats]:
-        """The present weights and dual point, what is on its way to a bound at that bound: who takes part in the corner.
+    def _sums(self, alpha: Floats) -> Floats:
+        return self.columns.sums(alpha * self.y) / self.units
 
-        A weight vanishes where it is smaller by the largest weight than its slack is by the price.
-        """
-        at, price, w = self.at, self.columns.price, self._net()
-        vanishes = np.abs(w) * price <= float(np.abs(w).max(initial=0.0)) * at.s.min(axis=0)
-        share = at.alpha / self.columns.cost
+    def _keep(self) -> None:
+        full, bare = self._net(self.at), self._bare()
+        self.full = min(self.full, Half(self._primal(full), full), key=lambda half: half.value)
+        self.bare = min(self.bare, Half(self._primal(bare), bare), key=lambda half: half.value)
+        self.bound = max(self.bound, self._dual(self._bound()), key=lambda half: half.value)
+        self.dual = max(self.dual, self.bound, self._dual(self.at.alpha), key=lambda half: half.value)
+
+    def _bare(self) -> Floats:
+        """The weights with those on their way to zero at zero: smaller by the largest weight than their slack by the price."""
+        w = self._net(self.at)
+        vanishes = np.abs(w) * self.price <= float(np.abs(w).max(initial=0.0)) * self.at.s.min(axis=0)
+        return np.where(vanishes & (self.price > 0.0), 0.0, w)
+
+    def _primal(self, w: Floats) -> float:
+        m = np.maximum(1.0 - self.y * self._scores(w), 0.0)
+        return float(self.price @ np.abs(w) + self.cost @ (m if self.is_hinge else m * m))
+
+    def _dual(self, alpha: Floats) -> Half:
+        """D of α balanced, where the bias is free, and scaled into the cube."""
+        if self.price[-1] == 0.0:
+            alpha = alpha * _balance(alpha, self.y)
+        alpha = alpha / self.columns.stretch(self.columns.sums(alpha * self.y))
+        conjugates = 0.0 if self.is_hinge else float((alpha * alpha / (4.0 * self.cost)).sum())
+        return Half(float(alpha.sum()) - conjugates, alpha)
+
+    def _bound(self) -> Floats:
+        """α with those on their way to a bound of the box at that bound."""
+        at = self.at
+        share = at.alpha / self.cost
         alpha = np.where(share < np.minimum(1.0, at.v), 0.0, at.alpha)
-        if self.columns.is_hinge:
-            alpha = np.where(1.0 - share < np.minimum(1.0, at.xi), self.columns.cost, alpha)
-        return np.where(vanishes & (price > 0.0), 0.0, w) * self.unit, alpha
+        return np.where(1.0 - share < np.minimum(1.0, at.xi), self.cost, alpha) if self.is_hinge else alpha
 
 
-def _balanced(columns: Columns, alpha: Floats) -> Floats:
-    """α with both classes' sums made the smaller of the two, where the bias is free."""
-    if not columns.is_free:
-        return alpha
-    y = columns.block(np.arange(len(alpha)), np.array([len(columns.price) - 1]))[:, 0]
+def _balance(alpha: Floats, y: Floats) -> Floats:
+    """Factors ≤ 1 of the samples that make both classes' sums of α the smaller of the two."""
     of_class = np.where(y > 0.0, alpha[y > 0.0].sum(), alpha[y < 0.0].sum())
     factors: Floats = np.divide(of_class.min(), of_class, out=np.zeros_like(of_class), where=of_class > 0.0)
-    return alpha * factors
+    return factors
 
 
 def _longest(value: Floats, way: Floats) -> float:

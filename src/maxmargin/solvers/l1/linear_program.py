@@ -1,16 +1,16 @@
 """Column and constraint generation for the L1 penalty with the hinge.
 
-    primal   min Σ_k price_k |w_k| + Σ c_j ξ_j    s.t.  A w + ξ ≥ 1,  ξ ≥ 0
-    dual     max Σα                               s.t.  |u_k| ≤ price_k,  u = Aᵀα,  0 ≤ α ≤ c
+    primal   min ‖w‖₁ + Σ c_j ξ_j    s.t.  y_j(⟨w, x_j⟩ + b) + ξ_j ≥ 1,  ξ ≥ 0
+    dual     max Σα                  s.t.  ‖Σ α_j y_j x_j‖_∞ ≤ 1,  0 ≤ α ≤ c,  Σ α_j y_j = 0 where the bias is free
 
 Few features have a weight and few samples lie on the margin (as many, in a corner of the polyhedron). A round solves the
 program on the columns and rows that may matter, with the samples clearly inside the margin as a linear term and those clearly
-outside left out; then one pass over the data finds the rows on the wrong side of that guess and the columns with |u_k| > price_k,
-which join. Both sets only grow, so that it ends, at the latest with the whole program.
+outside left out; then one pass over the data finds the rows on the wrong side of that guess and the columns with |Σ α_j y_j
+x_jk| > 1, which join. Both sets only grow, so that it ends, at the latest with the whole program.
 
 Where a program has no answer, or the programs have cost as much as an interior point of the whole problem would, that is taken
 instead. If its answer is not good enough yet, it says which rows and columns to go on with. Where HiGHS fails again, it is given
-all rows, and then its own settings.
+all rows, and asked in other ways.
 """
 
 from dataclasses import dataclass
@@ -23,29 +23,52 @@ from maxmargin.core.losses import Hinge
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.l1.columns import Columns
-from maxmargin.solvers.l1.highs import PROGRAMS, Corner, solve_small_program
+from maxmargin.solvers.l1.columns import Columns, candidate_of
+from maxmargin.solvers.l1.highs import OTHERS, USUAL, Corner, Way, solve_small_program
 from maxmargin.solvers.l1.interior_point import L1Interior
 from maxmargin.solvers.l1.simplex_tableau import Tableau
 from maxmargin.solvers.refine import straighten_dual
 from maxmargin.typing import Floats, Indices
+
+FIRST_COLUMNS = 200
+"""Columns of the first program where there is no warm start."""
+
+MOST_NEW = 50
+"""So many columns, and four times as many rows, join at a time, or half as many as there are if that is more."""
+
+NEAR_PRICE, NEAR_MARGIN = 0.98, 0.05
+"""From a warm start: columns whose slope is at least this share of the price, and rows as close to the margin, take part."""
+
+WIDER = 2.0
+"""Weights that a warm start begins with may grow by this factor, and again where they do."""
+
+NOTICED = 1e-9
+"""What a row or a column must be wrong by in order to join."""
+
+NEAR_ENOUGH = 1e-7
+"""The gap at which an interior point gives way to the programs: the corner is known by then, and its arithmetic wears out."""
 
 
 @dataclass
 class _State:
     problem: Problem
     columns: Columns
+    y: Floats
+    cost: Floats
     chosen: Indices  # columns
     is_open: Any  # rows of the program
     is_inside: Any  # rows whose loss is taken to be linear
+    m: Floats  # 1 − y F at the last weights
     w: Floats
     alpha: Floats
-    most_work: float  # of the programs before the interior point, in entries
-    work: float = 0.0  # of the programs so far
-    reach: float = np.inf  # of the weights
+    reach: float = np.inf  # of the weights, in the columns' units
     tableau: Tableau | None = None  # from a warm start, while it leads on
-    interior: L1Interior | None = None  # while it is the way
-    last_tries: int = 0  # with all rows open, without a reach
+    work: float = 0.0  # of the programs so far, in entries
+    most_work: float = np.inf  # of the programs before the interior point
+    goes_inside: bool = False  # the interior point is the way
+    interior: L1Interior | None = None
+    ways: tuple[Way, ...] = (USUAL, *OTHERS)  # that HiGHS has not failed on
+    is_whole: bool = False  # all rows are open, without a reach
     primal: float = np.inf
     dual: float = 0.0
 
@@ -55,28 +78,6 @@ class _State:
         if not np.isfinite(self.primal):
             return 1.0
         return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
-
-    def begin(self, w: Floats, alpha: Floats) -> None:
-        """Take in the rows and columns that weights and a dual point say."""
-        columns, m = self.columns, 1.0 - self.columns.scores(w)
-        shares, is_between = columns.shares(columns.sums(alpha)), (alpha > 0.0) & (alpha < columns.cost)
-        self.is_open = is_between | (np.abs(m) <= PROGRAMS.near_margin)
-        self.is_inside = ~self.is_open & (m > 0.0)
-        self.reach = 2.0 * max(1.0, float(np.abs(w).max()))
-        is_near = (w != 0.0) | (shares >= PROGRAMS.near_price)
-        self.choose(np.flatnonzero(is_near) if is_near.any() else _most(shares, 1))
-        self.tableau = Tableau.near(columns, self.chosen, np.flatnonzero(self.is_open), w, is_between)
-
-    def choose(self, chosen: Indices) -> None:
-        """Work with these columns, and with that of a free bias."""
-        self.chosen = np.union1d(chosen, len(self.columns.price) - 1) if self.columns.is_free else chosen
-
-    def keep(self, w: Floats, primal: float, alpha: Floats, dual: float) -> None:
-        """Keep what is better than before."""
-        if primal < self.primal:
-            self.primal, self.w = primal, w
-        if dual >= self.dual:
-            self.dual, self.alpha = dual, alpha
 
 
 @dataclass(frozen=True)
@@ -109,113 +110,174 @@ class LinearProgram(Solver):
 
     def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """All rows and the steepest columns, or what a warm start says."""
-        columns = Columns.of(problem)
-        n, w = len(columns.cost), np.zeros(len(columns.price))
-        is_open, is_inside = np.ones(n, bool), np.zeros(n, bool)
-        state = _State(problem, columns, np.arange(0), is_open, is_inside, w, columns.cost, L1Interior.work(columns))
+        on = problem.present
+        columns, y, cost = Columns.of(problem), problem.y[on], problem.cost[on]
+        n, d = len(on), len(columns.price)
+        state = _State(
+            problem, columns, y, cost, np.arange(0), np.ones(n, bool), np.zeros(n, bool), np.ones(n), np.zeros(d), cost
+        )
+        state.most_work = L1Interior.work(columns, n)
         if warm is None:
-            state.choose(_most(columns.shares(columns.sums(columns.cost)), PROGRAMS.first_columns))
-        else:
-            state.begin(*columns.start(problem, warm))
+            state.chosen = _with_bias(_most(columns.shares(columns.sums(cost * y)), FIRST_COLUMNS), problem)
+            return state
+        w = np.append(warm.w, warm.b) if problem.bias.kind != "none" else warm.w
+        self._begin(state, w, np.clip(warm.beta[on] * y, 0.0, cost))
         return state
+
+    @staticmethod
+    def _begin(state: _State, w: Floats, alpha: Floats) -> None:
+        """Take in the rows and columns that weights, with that of the bias behind them, and a dual point say."""
+        problem, columns, y, cost = state.problem, state.columns, state.y, state.cost
+        shares = columns.shares(columns.sums(alpha * y))
+        state.m = 1.0 - y * columns.scores(w)
+        is_between = (alpha > 0.0) & (alpha < cost)
+        state.is_open = is_between | (np.abs(state.m) <= NEAR_MARGIN)
+        state.is_inside = ~state.is_open & (state.m > 0.0)
+        state.reach = WIDER * max(1.0, float(np.abs(w * columns.units).max()))
+        is_near = (w != 0.0) | (shares >= NEAR_PRICE)
+        state.chosen = _with_bias(np.flatnonzero(is_near) if is_near.any() else _most(shares, 1), problem)
+        state.tableau = Tableau.near(columns, y, state.chosen, np.flatnonzero(state.is_open), w, is_between)
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """One program, one pass over the data, and what joins after it; or one step of the interior point."""
-        if state.interior is not None:
-            return self._inside(state, state.interior, tol)
-        corner = self._corner(state, clock)
+        if state.goes_inside:
+            return self._inside(state, tol)
+        rows = np.flatnonzero(state.is_open)
+        A = state.columns.take(state.chosen)
+        corner = self._corner(state, A, rows, clock)
         if corner.was_stopped:
             return Progress(state.gap)
         state.work += corner.work
         if corner.has_failed:
             return self._another_way(state)
-        has_joined = self._look(state, corner, tol)
+        has_joined = self._look(state, corner, A @ corner.w, rows)
         if corner.is_at_reach and not has_joined:
-            state.reach *= 2.0
+            state.reach *= WIDER
             return Progress.without_claim(state.gap, tol)
         if state.tableau is not None and not has_joined and state.gap > tol:
             state.tableau = None
             return Progress(state.gap)
-        if not has_joined or state.work > state.most_work:  # the best by HiGHS's tolerances need not be good enough
+        if not has_joined:  # the best by HiGHS's tolerances, which need not be good enough
+            if state.gap > tol:
+                self._refine(state, corner, rows)
+            return self._another_way(state)
+        if state.work > state.most_work:
             return self._another_way(state)
         return Progress(state.gap)
 
     def _another_way(self, state: _State) -> Progress:
-        """The interior point, then all rows, then HiGHS's own settings; the end where nothing is left."""
+        """The interior point, then all rows, then what else HiGHS can be asked; the end where nothing is left."""
         if np.isfinite(state.most_work):
-            state.interior, state.most_work = L1Interior.of(state.columns), np.inf  # once
-            return Progress(state.gap)
-        state.last_tries += 1
-        state.is_open[:], state.is_inside[:], state.reach, state.tableau = True, False, np.inf, None
-        return Progress(state.gap, is_final=state.last_tries > 2)
+            state.goes_inside, state.most_work = True, np.inf  # once
+        elif not state.is_whole:
+            state.is_open[:], state.is_inside[:], state.reach, state.is_whole = True, False, np.inf, True
+            state.tableau = None
+        else:
+            state.ways = state.ways[1:]
+        return Progress(state.gap, is_final=len(state.ways) == 0)
 
-    def _inside(self, state: _State, interior: L1Interior, tol: float) -> Progress:
+    def _inside(self, state: _State, tol: float) -> Progress:
         """One step; where the gap has ceased to fall, the programs go on from there."""
-        interior.step(tol)
-        state.keep(interior.w, interior.primal, interior.alpha, interior.dual)
-        if not interior.has_ended(tol):
+        if state.interior is None:
+            state.interior = L1Interior.of(state.columns, state.y, state.cost, is_hinge=True)
+        interior = state.interior
+        interior.step()
+        if interior.bare.value < state.primal:
+            state.primal, state.w = interior.bare.value, interior.w
+        if interior.dual.value > state.dual:
+            state.dual, state.alpha = interior.dual.value, interior.alpha(tol)
+        if not interior.has_stalled and (state.gap <= tol or interior.gap > NEAR_ENOUGH):
             return Progress(state.gap)
-        state.begin(*interior.guess())
-        state.interior = None
-        return Progress(state.gap, candidate=state.columns.candidate(state.problem, interior.w, interior.alpha))
+        left_behind = candidate_of(state.problem, interior.full_w, interior.alpha(tol))
+        self._begin(state, *interior.guess())
+        state.goes_inside, state.interior = False, None
+        return Progress(state.gap, candidate=left_behind)
 
     @staticmethod
-    def _corner(state: _State, clock: Clock) -> Corner:
+    def _corner(state: _State, A: Any, rows: Indices, clock: Clock) -> Corner:
         """The lowest corner of the program: by the tableau, or by HiGHS where there is none or it gives up."""
-        chosen, columns, rows = state.chosen, state.columns, np.flatnonzero(state.is_open)
-        push = columns.sums(np.where(state.is_inside, columns.cost, 0.0))
+        chosen, columns = state.chosen, state.columns
+        push = columns.sums(np.where(state.is_inside, state.cost * state.y, 0.0))
         if state.tableau is not None:
             state.tableau.extend(chosen, rows)
-            corner = state.tableau.lowest(push, clock)
+            corner = state.tableau.lowest(state.cost, push, clock)
             if corner is not None:
                 return corner
             state.tableau = None
-        program = columns.take(chosen)[rows], columns.cost[rows], columns.price[chosen], push[chosen]
-        most_work, is_usual = state.most_work - state.work, state.last_tries < 2
-        return solve_small_program(*program, state.reach, clock, most_work, is_usual)
+        return solve_small_program(
+            A[rows],
+            state.y[rows],
+            state.cost[rows],
+            columns.price[chosen],
+            push[chosen],
+            columns.units[chosen] if state.ways[0] is USUAL else columns.sizes()[chosen],
+            state.reach,
+            clock,
+            state.ways[0],
+            state.most_work - state.work,
+        )
 
     @staticmethod
-    def _look(state: _State, corner: Corner, tol: float) -> bool:
+    def _look(state: _State, corner: Corner, scores: Floats, rows: Indices) -> bool:
         """Keep what is better than before; take in the rows and columns that the program missed. False: none."""
-        columns, cost, rows = state.columns, state.columns.cost, np.flatnonzero(state.is_open)
-        w, alpha = np.zeros(len(columns.price)), np.where(state.is_inside, cost, 0.0)
-        w[state.chosen], alpha[rows] = corner.w, np.minimum(corner.alpha, cost[rows])
-        z, u = columns.scores(w), columns.sums(alpha)
-        # at the reach its multipliers are missing
-        state.keep(w, columns.primal(w, z), alpha, -np.inf if corner.is_at_reach else columns.dual(alpha, u))
-        m, shares = 1.0 - z, columns.shares(u)
-        wrong = np.where(state.is_inside, -m, m)
-        at = np.flatnonzero((wrong > PROGRAMS.noticed) & ~state.is_open)
-        at = at[_most(np.abs(m[at]), max(PROGRAMS.first_columns, len(rows) // 2))]
-        state.is_open[at], state.is_inside[at] = True, False
+        columns, cost = state.columns, state.cost
+        w = np.zeros(len(columns.price))
+        w[state.chosen] = corner.w
+        state.m = 1.0 - state.y * scores
+        alpha = np.where(state.is_inside, cost, 0.0)
+        alpha[rows] = np.minimum(corner.alpha, cost[rows])
+        shares = columns.shares(columns.sums(alpha * state.y))
+        primal = float(columns.price @ np.abs(w) + cost @ np.maximum(state.m, 0.0))
+        dual = float(alpha.sum()) / max(1.0, float(shares.max(initial=0.0)))
+        if primal < state.primal:
+            state.primal, state.w = primal, w
+        if dual >= state.dual and not corner.is_at_reach:  # there the multipliers of the reach are missing
+            state.dual, state.alpha = dual, alpha
+        wrong = (state.is_inside & (state.m < -NOTICED)) | (~state.is_inside & ~state.is_open & (state.m > NOTICED))
+        at = np.flatnonzero(wrong)
+        _open(state, at[_most(np.abs(state.m[at]), max(4 * MOST_NEW, len(rows) // 2))])
         shares[state.chosen] = 0.0
-        steep = np.flatnonzero(shares > 1.0 + PROGRAMS.noticed)
-        steep = steep[_most(shares[steep], max(PROGRAMS.first_columns // 4, len(state.chosen) // 2))]
+        steep = np.flatnonzero(shares > 1.0 + NOTICED)
+        steep = steep[_most(shares[steep], max(MOST_NEW, len(state.chosen) // 2))]
         state.chosen = np.union1d(state.chosen, steep)
-        has_joined = len(at) + len(steep) > 0
-        if not has_joined and state.tableau is None and state.gap > tol:
-            _mend(state, w, alpha)
-        return has_joined
+        return len(at) > 0 or len(steep) > 0
+
+    @staticmethod
+    def _refine(state: _State, corner: Corner, rows: Indices) -> None:
+        """Mend the dual point of a corner: its weights have Σ α_j y_j x̃_jk = ±price_k, by the α between their bounds."""
+        columns, cost, y = state.columns, state.cost, state.y
+        alpha = np.where(state.is_inside, cost, 0.0)
+        alpha[rows] = np.minimum(corner.alpha, cost[rows])
+        used = state.chosen[(corner.w != 0.0) | (columns.price[state.chosen] == 0.0)]
+        between = np.flatnonzero((alpha > 0.0) & (alpha < cost))
+        if len(used) * len(between) == 0:
+            return
+        sizes, w = columns.sizes()[used], np.zeros(len(columns.price))
+        w[state.chosen] = corner.w
+        part: Any = columns.take(used)[between]
+        B = np.asarray(part.toarray() if columns.is_sparse else part, dtype=np.float64) * y[between, None] / sizes
+        misses = (columns.price * np.sign(w) - columns.sums(alpha * y))[used] / sizes
+        alpha[between] += np.linalg.lstsq(B.T, misses, rcond=None)[0]
+        alpha = np.clip(alpha, 0.0, cost)
+        dual = float(alpha.sum()) / columns.stretch(columns.sums(alpha * y))
+        if dual > state.dual:
+            state.dual, state.alpha = dual, alpha
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The best weights with the best dual point."""
-        found = state.columns.candidate(state.problem, state.w, state.alpha)
-        return straighten_dual(state.problem, found, tol)
+        return straighten_dual(state.problem, candidate_of(state.problem, state.w, state.alpha), tol)
 
 
-def _mend(state: _State, w: Floats, alpha: Floats) -> None:
-    """Mend the dual point of a corner: its weights have u_k = ±price_k, by the α between their bounds."""
-    columns = state.columns
-    used = np.flatnonzero((w != 0.0) | (columns.price == 0.0))
-    between = np.flatnonzero((alpha > 0.0) & (alpha < columns.cost))
-    if len(used) * len(between) > 0:
-        misses = (columns.price * np.sign(w) - columns.sums(alpha))[used]
-        alpha = alpha.copy()
-        alpha[between] += np.linalg.lstsq(columns.block(between, used).T, misses, rcond=None)[0]
-        alpha = np.clip(alpha, 0.0, columns.cost)
-        state.keep(w, np.inf, alpha, columns.dual(alpha, columns.sums(alpha)))
+def _with_bias(columns: Indices, problem: Problem) -> Indices:
+    """These columns, and that of a free bias behind them."""
+    return np.union1d(columns, [problem.X.shape[1]]) if problem.bias.is_free else columns
 
 
 def _most(values: Floats, most: int) -> Indices:
     """Where the so many largest values stand, in order of their places."""
     return np.sort(np.argsort(-values, kind="stable")[:most])
+
+
+def _open(state: _State, rows: Indices) -> None:
+    state.is_open[rows] = True
+    state.is_inside[rows] = False
