@@ -197,18 +197,6 @@ def begun(task: Callable[[], T], n_threads: int) -> Callable[[], T]:
     return _helpers().submit(task).result if n_threads > 1 else task
 
 
-def halves(count: int, whole: int = 32) -> list[tuple[int, int]]:
-    """Two ranges (begin, end) that make up 0 … count, the first a multiple of `whole`: the same for any number of threads.
-
-    Examples
-    --------
-    >>> halves(100)
-    [(0, 32), (32, 100)]
-    """
-    middle = count // (2 * whole) * whole
-    return [(0, middle), (middle, count)]
-
-
 def _helpers() -> ThreadPoolExecutor:
     global _pool
     with _lock:

@@ -1,4 +1,4 @@
-"""The three answers to "can a hyperplane separate these classes?", each with a check that anyone can run.
+"""The three answers to "can a hyperplane separate these classes?", two proofs that anyone can check, and "not known".
 
     Separable       (w, b) with y_j(⟨w, φ(x_j)⟩ + b) > 0 for all j
     NotSeparable    convex weights p (positives) and q (negatives) with Σ p_j φ(x_j) = Σ q_j φ(x_j);
@@ -95,10 +95,10 @@ class Separable:
 
 @dataclass(frozen=True, eq=False)
 class NotSeparable:
-    """Weights that exclude every hyperplane that separates the two classes.
+    """Weights that prove that no hyperplane has a margin above `margin_bound`; where that is 0, none separates the classes.
 
-    With a bias: under them the two classes have a common point. Through the origin: Σ p_j y_j x_j = 0, so that no w can have
-    y_j⟨w, x_j⟩ > 0 for all of them.
+    With a bias: the weighted means of the two classes are the same point. Through the origin: Σ p_j y_j x_j = 0, so that no w
+    can have y_j⟨w, x_j⟩ > 0 for all of them.
 
     Attributes
     ----------
@@ -196,7 +196,7 @@ class Undecided:
         return
 
     def check(self) -> Check:
-        """Nothing was claimed, so nothing can fail; never true."""
+        """Always false: there is no claim to check."""
         return Check(False, False, str(self))
 
     def __str__(self) -> str:

@@ -34,7 +34,7 @@ Watcher = Callable[[int, Event], bool]
 
 
 class Stop(Exception):  # noqa: N818
-    """Raised in a course that shall end with what it has, for the reason that its status tells."""
+    """Raised in a course that has to end with what it has; carries the status to end with."""
 
 
 def no_alpha(site: Site) -> Floats:
@@ -119,7 +119,7 @@ class Course:
         return Event(self.clock.seconds, self.clock.rounds, estimate if proof is None else proof.relative_gap, proof)
 
     def _until_done(self, method: Callable[["Course"], Status], why: str) -> Solution:
-        """The last word is a certificate."""
+        """Run the method, certify what it found, and return that."""
         try:
             status = method(self)
         except Stop as stop:

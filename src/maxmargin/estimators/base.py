@@ -1,4 +1,4 @@
-"""What all estimators share: the checks of parameters, and one `fit`, which loses nothing when it fails.
+"""What all estimators share: the checks of parameters, and one `fit`, after whose errors an estimator is what it was.
 
 validate → pose binary problems → solve (several in threads, or on joblib's backend) → store
 """
@@ -41,7 +41,7 @@ Train = Callable[..., Solution]
 
 @contextmanager
 def unchanged_by_errors(estimator: Any) -> Iterator[None]:
-    """Whatever is raised in the block, the estimator then is what it was before."""
+    """If an error is raised in the block, the estimator keeps its previous state."""
     before = estimator.__dict__.copy()
     try:
         yield
@@ -82,7 +82,7 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_integer(name: str, value: Any, least: int = 1, note: str = "") -> int:
-    """A parameter that counts."""
+    """Check a parameter that is a whole number."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
         raise InvalidInputError(f"{name} must be an integer ≥ {least}{note}, got {value!r}.".replace("≥ -", "≥ −"))
     return int(value)
@@ -105,7 +105,7 @@ def is_number(value: Any) -> bool:
 
 
 class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Abstract base of all estimators; its values are for those that lack the parameter.
+    """Abstract base of all estimators; its class attributes are the values of parameters that an estimator lacks.
 
     The parameters of an estimator are the fields of a dataclass, so that its `__init__` need not be written.
     """
@@ -162,7 +162,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         return X, labels, weights
 
     def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
-        """Train on validated input; True: interrupted, but with a model."""
+        """Train on validated input. Returns whether it was interrupted; a model is stored all the same."""
         tol = self._checked_tol()
         problems = self._problems(X, labels, weights)
         warm = self._warm_starts(problems, labels)
@@ -235,7 +235,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         return [(1, 0)] if n == 2 else list(several)
 
     def _sides(self) -> list[tuple[Any, Any]]:
-        """Their labels."""
+        """The labels of the two sides of each problem."""
         names = self.classes_.tolist()
         return [(names[i], "the rest" if j is None else names[j]) for i, j in self._opponents()]
 
@@ -281,7 +281,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         return watching(self, X, labels, weights, tol, names)
 
     def _share(self, tol: float) -> Callable[[Event], float]:
-        """From a step of the solver to the share of the way that is behind."""
+        """A function from an event of the solver to the share of the fit that is done."""
         return Digits(tol).share
 
     def _warm_starts(self, problems: list[Problem], labels: Indices) -> list[Candidate | None]:

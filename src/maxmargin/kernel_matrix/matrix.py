@@ -1,4 +1,8 @@
-"""The kernel matrix of one data set: where solvers, certificates and predictions find values of K."""
+"""The kernel matrix of one data set: where solvers find values of K.
+
+A tile is a block of K of at most 512 × 1024 values. Rows are "ready for tiles" once they are shifted, cast and, where that pays,
+packed as lists of their non-zero entries. Certificates and predictions sum such tiles too (`expansion`).
+"""
 
 import threading
 from collections.abc import Callable
@@ -58,7 +62,7 @@ class KernelMatrix:
         Number of samples.
     dtype : numpy.dtype
     hits, misses : int
-        How many rows were found, and how many had to be computed.
+        Rows that calls of `rows` found kept, and rows that they computed.
     values : int
         How many kernel values were computed.
 
@@ -299,7 +303,7 @@ class KernelMatrix:
         self._share(range(0, self.n if len(i) else 0, TILE_COLUMNS), work, TILE_COLUMNS * min(len(i), TILE_ROWS))
 
     def _fill(self, left: Any, right: Any, tile: Block, i: Indices, j: Indices) -> None:
-        """One tile; by the kernel's own care where this precision is too coarse."""
+        """One tile; by `kernel.block` where this precision is too coarse."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             if fill(self.kernel, left, right, tile):
                 return

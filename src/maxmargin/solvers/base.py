@@ -43,17 +43,18 @@ class DriverTuning:
     """Relative gap that is not worth waiting for: some 9000 unit roundoffs."""
 
     early: float = 0.4
-    """Share of another solver's price that must have been spent before the pace of the present one is believed. Chosen
-    by hand; no benchmark on record."""
+    """Share of another solver's price that the present one has used before it may be left for being slow. Chosen by hand; no
+    benchmark on record."""
 
     few_samples: int = 2000
     """Samples up to which solvers that ended short of the goal begin anew, each in its turn: it takes seconds at most."""
 
     pause: float = 1.1
-    """Growth of the rounds after which a solver is believed again, however often it was wrong: a tenth more rounds at most."""
+    """After a claim that was not true, the next is checked once the rounds have grown by this factor: a tenth more at most."""
 
     harmless: float = 1e8
-    """Sum of the costs up to which a linear objective is not compared with the data: estimators refuse |x| > 3e138."""
+    """Sum of the costs up to which a linear objective cannot leave float64, so that it is not checked: estimators refuse
+    |x| > 3e138."""
 
     worthless: float = 0.5
     """Relative gap from which on a candidate is no start for another solver: w = 0 has a gap of 1 at most."""

@@ -1,4 +1,4 @@
-"""The one driver: `solve` runs any solver under budgets, and ends only on a certified gap."""
+"""The driver: `solve` runs any solver under budgets, and reports success only on a certified gap."""
 
 import math
 from functools import cached_property
@@ -32,7 +32,7 @@ def solve(
     """Train: run a solver until `certify` proves a relative gap ≤ tol, a budget runs out, or progress stalls.
 
     Where a solver crawls, stalls or ends, another one goes on from the best candidate: the next of `auto.offers`. The fit has
-    stalled when the best dual value has not risen by more than its rounding for long (see `pulse`), and the next solver did no
+    stalled when the best dual value has not risen by more than its rounding for long (`base.Pulse`), and the next solver did no
     better.
 
     An interruption (Ctrl-C) does not raise here: the best candidate comes back with `Status.INTERRUPTED`, so that the caller
@@ -123,11 +123,10 @@ class _Run:
         self.before: list[str] = []  # the solvers that have handed over
         self.pulse = Pulse(problem.n + problem.X.shape[1])
         self.is_flat = False  # whether the last solver to end could not raise the dual value
-        self.tried: set[tuple[str, bool]] = {
-            (solver.name, True)
-        }  # by name, and whether it began anew: since the gap last halved
-        self.begins_anew = False  # the next solver
-        self.gap_before = 1.0  # when it last halved; w = 0 has no larger one
+        # Solvers that have had their turn since the gap last halved, by name and whether they began anew.
+        self.tried: set[tuple[str, bool]] = {(solver.name, True)}
+        self.begins_anew = False  # whether the next solver starts from nothing instead of the best candidate
+        self.gap_before = 1.0  # the best gap when `tried` was last emptied; that of w = 0 is 1
 
     @property
     def best_gap(self) -> float:
@@ -147,7 +146,7 @@ class _Run:
 
     @property
     def has_precise_offer(self) -> bool:
-        """Whether a solver with more digits takes the problem: the rounding of a certificate is that of its candidate, too."""
+        """Whether a solver with more digits takes the problem: the certificate of a more precise candidate has less rounding, too."""
         return any(solver.is_precise and solver.refuses(self.problem) is None for solver, _ in self.offers)
 
     def until_done(self, warm: Candidate | None) -> Status:
@@ -208,17 +207,18 @@ class _Run:
         return self.pulse.is_missing(self.clock.rounds, window)
 
     def successor(self, progress: Progress, has_ended: bool) -> Solver | None:
-        """Who goes on, if anybody: where a solver crawls one that takes less, where it has ended the next of the list.
+        """Who goes on, if anybody.
 
-        Each goes on from the best candidate, unless a solver has ended with one that is worthless. With few samples it gets the
-        other start, too: a candidate may help or mislead. The list is gone through again as long as that has halved the gap. What
-        the present solver has found is judged before it is left.
+        If the present solver is slow: one that is expected to need fewer rounds. If it has ended: the next offer. It starts from
+        the best candidate, unless that is worthless; with few samples each is tried from the other start, too, as a candidate may
+        help or mislead. Once the gap has halved, every offer may be tried again. What the present solver has found is judged
+        before it is left.
         """
         spent = self.clock.rounds - self.pulse.began
         if has_ended:
             did_better = self.pulse.has_risen_since_the_last_end()
             self.is_flat = not (did_better and progress.is_final) or self.is_arithmetic()
-            if self.is_optimal_to_rounding() and not self.has_precise_offer:
+            if self.is_limited_by_rounding() and not self.has_precise_offer:
                 return None
         elif not progress.to_come > 0.0:
             return None
@@ -249,8 +249,8 @@ class _Run:
             self.pulse.begin(self.clock.rounds)
             self.__dict__.pop("offers", None)  # those of the solver before
 
-    def is_optimal_to_rounding(self) -> bool:
-        """Whether other solvers would find other last digits at best, and these cannot reach the goal."""
+    def is_limited_by_rounding(self) -> bool:
+        """Whether rounding is at least half of a small gap, so that another solver cannot reach tol."""
         certificate = self.certificate
         if certificate is None or certificate.gap > 2.0 * certificate.rounding:
             return False

@@ -60,7 +60,7 @@ class Table(ABC):
         return Data(self.features(columns), None if place is None else self.labels(place), names)
 
     def _place(self, request: Request) -> int | None:
-        """The number of the labels' column; None without one."""
+        """The number of the labels' column; None if there are no labels."""
         target = request.target
         if target is None:
             has_labels = self.n_columns != request.n_features
@@ -91,7 +91,7 @@ def check_width(found: int, wanted: int | None) -> None:
 
 
 def tidy_labels(values: Array) -> Array:
-    """Labels as whole numbers where they are, else as numbers or texts; a missing one is an error.
+    """Labels as integers if all are whole, else as numbers or texts; a missing one is an error.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class ParquetTable(Table):
         return tidy_labels(self._values(column, "fiubUO"))
 
     def _values(self, k: int, kinds: str) -> Any:
-        """A column, of one of some kinds; objects must be texts."""
+        """The values of a column whose dtype is of one of these kinds; objects must be texts."""
         where = f"column {self.names[k]!r}"
         try:
             column = self._file.read(columns=[self._file.schema_arrow.names[k]]).column(0)
