@@ -146,7 +146,7 @@ class _Run:
 
     @property
     def has_precise_offer(self) -> bool:
-        """Whether a solver with more digits takes the problem: the certificate of a more precise candidate has less rounding, too."""
+        """Whether a solver with more digits takes the problem: its certificates have less rounding, too."""
         return any(solver.is_precise and solver.refuses(self.problem) is None for solver, _ in self.offers)
 
     def until_done(self, warm: Candidate | None) -> Status:
