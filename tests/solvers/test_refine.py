@@ -95,3 +95,13 @@ def test_the_dual_point_of_l1_is_brought_into_its_cube_without_scaling_it_down()
     model = case.fit()
     assert model.status_ is Status.SOLVED
     assert list(judge(case, model)) == []
+
+
+def test_rows_far_from_the_origin_do_not_stretch_the_near_ones():
+    case = draw(
+        "linear", 403000100
+    )  # rows of 5e4 beside rows of 4e-4: the far ones err by 2e-9, and weigh next to nothing
+    case.estimator.set_params(max_seconds=60.0)
+    model = case.fit()
+    assert model.status_ is Status.SOLVED
+    assert list(judge(case, model)) == []

@@ -51,7 +51,8 @@ def refine(problem: Problem, candidate: Candidate) -> Candidate:
     if problem.groups is not None:
         return candidate
     best, best_gap = candidate, certify(problem, candidate).relative_gap
-    for improve in (_newton_round, straighten, to_kink, outward, partial(outward, errors=2.0)):
+    farther = partial(straighten, errors=2.0), outward, partial(outward, errors=2.0)
+    for improve in (_newton_round, straighten, to_kink, *farther):
         has_halved = True
         while has_halved:
             trial = improve(problem, best)
@@ -72,17 +73,23 @@ def _newton_round(problem: Problem, candidate: Candidate) -> Candidate:
     return to_candidate(problem, snapped)
 
 
-def straighten(problem: Problem, candidate: Candidate) -> Candidate:
+def straighten(problem: Problem, candidate: Candidate, errors: float = 0.0) -> Candidate:
     """A linear candidate whose w is corrected so that its free samples lie on the margin.
 
     Large β that cancel leave digits of w behind in the sum Σβ_jx_j. The shortest δ with ⟨w + δ, x_j⟩ + b = y_j on the margin
-    brings them back; what it costs, ½‖δ‖², is part of the gap.
+    brings them back; what it costs, ½‖δ‖², is part of the gap. With `errors` each sample is to lie outside by so many times the
+    bound of its own error: rows far from the origin err most, and δ reaches them at little cost.
     """
     _, free = snap(problem, candidate)
     if not (problem.is_linear and 0 < len(free) <= REFINE.free and len(free) * problem.X.shape[1] <= REFINE.free**2):
         return candidate
     X = dense_rows(problem.X, problem.row(free))
-    missing = problem.t[free] - X @ candidate.w - candidate.b
+    aim = problem.t[free]
+    if errors and problem.is_classification and not problem.is_hard:
+        aim = aim * (
+            1.0 + errors * (scores(problem, candidate).slack_error[free] + _roundings(problem, candidate)[free])
+        )
+    missing = aim - X @ candidate.w - candidate.b
     if problem.bias.is_free:
         X, missing = X - X.mean(axis=0), missing - missing.mean()
     step = scipy.linalg.lstsq(X, missing, lapack_driver="gelsy")[0]
@@ -159,13 +166,18 @@ def stretch(problem: Problem, candidate: Candidate, errors: float = 1.0) -> floa
     found = scores(problem, candidate)
     reaches = found.slack + errors * found.slack_error
     if problem.is_linear:  # the stretched w and b are rounded once more
-        reaches = reaches + 2.0 * UNIT * (problem.lengths * np.linalg.norm(candidate.w) + abs(candidate.b))
+        reaches = reaches + _roundings(problem, candidate)
     on = problem.present
     on = on[np.abs(reaches[on]) < REFINE.slight]
     alpha, cost = np.abs(candidate.beta[on]), problem.cost[on]
     # a sample inside by q costs (c − α)q, one outside αq: the best stretch is a quantile of all q
     reach = weighted_quantiles(reaches[on], cost, float((cost - alpha).sum()))[0] if len(on) else 0.0
     return (1.0 + 8.0 * UNIT) / (1.0 - reach) if reach > 0.0 else 1.0
+
+
+def _roundings(problem: Problem, candidate: Candidate) -> Floats:
+    """What the rounding of w and b may change of each decision value."""
+    return np.asarray(2.0 * UNIT * (problem.lengths * np.linalg.norm(candidate.w) + abs(candidate.b)))
 
 
 def snap(problem: Problem, candidate: Candidate) -> tuple[Floats, Indices]:
