@@ -72,7 +72,7 @@ def test_a_hard_margin_is_a_box_without_an_upper_end(kernel, bias):
     assert best.certificate.primal == pytest.approx(certify(problem, found).primal, rel=1e-8)
 
 
-@pytest.mark.parametrize(("family", "seed"), [("kernels", 331000484), ("linear", 331003547)])
+@pytest.mark.parametrize(("family", "seed"), [("kernels", 331000484), ("linear", 331003547), ("linear", 403001823)])
 def test_what_other_solvers_leave_of_a_gap_is_closed(family, seed):
     case = draw(family, seed)  # a K that is singular to float64, with weights of 1e±12; a hard margin to 1e-9
     case.estimator.set_params(max_seconds=60.0)

@@ -22,7 +22,7 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.products import dense_rows
 from maxmargin.kernels import RBF, Linear, Polynomial
 from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.refine import refine, stretch
+from maxmargin.solvers.refine import outward, refine, stretch
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,9 @@ class ActiveSet(Solver):
         if certify(problem, found).relative_gap <= tol or problem.is_hard:
             return found
         tries = [found, refine(problem, candidate)]
-        if not problem.is_linear:
-            tries += [self._farther(state, candidate, errors) for errors in (1.0, 2.0)]
+        for errors in (1.0, 2.0):  # from the candidate itself: refinements may have taken another bias
+            is_linear = problem.is_linear
+            tries += [outward(problem, candidate, errors) if is_linear else self._farther(state, candidate, errors)]
         return min(tries, key=lambda one: certify(problem, one).relative_gap)
 
     def _farther(self, state: _State, candidate: Candidate, errors: float) -> Candidate:
