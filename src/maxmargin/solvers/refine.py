@@ -102,7 +102,7 @@ def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candi
     Large β that cancel miss that by their rounding, and what sticks out of the cube scales all of D down. The correction is the
     smallest relative to |β|. The candidate itself where its gap is at most `tol`, or not made smaller.
     """
-    gap = certify(problem, candidate).relative_gap
+    gap = certify(problem, candidate, tol=tol).relative_gap
     used, active = np.flatnonzero(candidate.beta), np.flatnonzero(candidate.w)
     if gap <= tol or not 0 < len(used) * (len(active) + 1) <= REFINE.free**2:
         return candidate
@@ -122,7 +122,7 @@ def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candi
     beta = candidate.beta.copy()
     beta[used] += step
     straight = replace(candidate, beta=np.clip(beta, *box(problem)))
-    return straight if certify(problem, straight).relative_gap < gap else candidate
+    return straight if certify(problem, straight, tol=tol).relative_gap < gap else candidate
 
 
 def to_kink(problem: Problem, candidate: Candidate) -> Candidate:

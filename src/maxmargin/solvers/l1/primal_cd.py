@@ -138,13 +138,13 @@ class PrimalCD(Solver):
                 smoothed.centre = smoothed.theta
                 smoothed.sigma *= GROWTH
         if is_hinge and state.rounds >= ROUNDS and gap > tol:
-            left_behind = self.finish(state, tol)
+            left_behind = _present(state, tol)
             state.successor = Successor.of(state.problem, (LinearProgram(),), left_behind)
             return Progress(gap, candidate=left_behind)
         if state.rounds - state.last_progress > PATIENCE or (gap > tol and state.work > state.most_work):
             if not np.isfinite(state.most_work):
                 return Progress(gap, is_final=True)
-            left_behind = self.finish(state, tol)
+            left_behind = _present(state, tol)
             state.interior = L1Interior.of(smoothed.columns, smoothed.y, smoothed.cost, is_hinge)
             state.most_work = np.inf  # once
             return Progress(gap, candidate=left_behind)
@@ -167,12 +167,15 @@ class PrimalCD(Solver):
         """The present weights, and θ as the dual point."""
         if state.successor is not None:
             return state.successor.finish(tol)
-        smoothed = state.smoothed
-        if state.interior is not None:
-            found = candidate_of(state.problem, state.interior.w, state.interior.alpha(tol))
-        else:
-            found = candidate_of(state.problem, smoothed.w, smoothed.cost * smoothed.theta)
-        return straighten_dual(state.problem, found, tol)
+        return straighten_dual(state.problem, _present(state, tol), tol)
+
+
+def _present(state: _State, tol: float) -> Candidate:
+    """The candidate as it is: where the linear program begins."""
+    if state.interior is not None:
+        return candidate_of(state.problem, state.interior.w, state.interior.alpha(tol))
+    smoothed = state.smoothed
+    return candidate_of(state.problem, smoothed.w, smoothed.cost * smoothed.theta)
 
 
 def _gap(state: _State, u: Floats) -> float:

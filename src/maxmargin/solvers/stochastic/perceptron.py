@@ -31,7 +31,7 @@ class Perceptron:
     >>> from maxmargin.core import Bias
     >>> X, y = np.array([[1.0, 2.0], [2.0, -1.0], [-1.0, -1.0]]), np.array([1.0, 1.0, -1.0])
     >>> problem = Problem(X, y, np.full(3, np.inf), bias=Bias.none())
-    >>> run = Perceptron.start(problem, Budget.bytes, Visits.of(np.arange(3), "given", seed=0))
+    >>> run = Perceptron.start(problem, 2**20, Visits.of(np.arange(3), "given", seed=0))
     >>> run.epoch(), run.epoch(), run.w[:-1], run.sequence
     (2, 0, array([3., 1.]), array([0, 1]))
     """
