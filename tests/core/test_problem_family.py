@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.svm import SVR, NuSVC, OneClassSVM
 
-from maxmargin.core import L1, Bias, Candidate, Hinge, Problem, SquaredHinge, certify
+from maxmargin.core import L1, Bias, Candidate, Hinge, Problem, SquaredHinge, Status, certify
 from maxmargin.core.candidate import box, make_feasible, reach
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernels import RBF, Linear
@@ -225,6 +225,16 @@ def test_claims_about_groups_hold_in_exact_arithmetic(rng, n, share, is_overlapp
         assert Fraction(one.certificate.primal) >= value
         assert all(Fraction(one.certificate.dual) <= other for other in values)
         assert Fraction(one.certificate.gap) >= value - min(values)
+
+
+def test_groups_of_more_samples_than_an_interior_point_holds_go_to_pairs():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(4200) % 2, 1.0, -1.0)
+    problem = nu_classification(rng.standard_normal((4200, 2)) + y[:, None], y, 0.5, RBF(gamma=0.5))
+    assert auto.Auto().choose(problem)[0].name == "SMO"
+    assert auto.Auto().choose(nu_classification(np.eye(4), y[:4], 0.5))[0].name == "InteriorPoint"
+    solution = solve(problem, tol=1e-2)
+    assert solution.status is Status.SOLVED
 
 
 def test_groups_that_cannot_be_posed_are_refused_with_the_reason():

@@ -181,9 +181,9 @@ def convex_interval(loss: Loss, f: Floats, y: Floats, cost: Floats, t: Floats, t
     def slope(b: float, level: float = 0.0) -> float:
         return total + float((cost * y) @ loss.subgradient(1.0 - y * (kinks - b))) - level
 
-    while slope(low) >= -flat and np.isfinite(low):
+    while np.isfinite(low) and slope(low) >= -flat:
         low, width = low - width, 2.0 * width
-    while slope(high) <= flat and np.isfinite(high):
+    while np.isfinite(high) and slope(high) <= flat:
         high, width = high + width, 2.0 * width
     if not np.isfinite(high - low):  # no least value, or all of it flat on one side
         return Interval(float(kinks.min()), float(kinks.max()))

@@ -44,7 +44,7 @@ def separated(problem: Problem, solution: Solution, positive: object, negative: 
     match verdict:
         case Separable():
             status = solution.status if solution.status is Status.ITERATION_BUDGET else Status.STALLED
-            narrow = replace(solution, w=verdict.w, b=verdict.b, status=status)
+            narrow = replace(solution, w=verdict.w, b=verdict.b, status=status, scores=None)
             tol = None if solution.certificate is None else solution.certificate.tol
             narrow = replace(narrow, certificate=certify(problem, narrow, tol=tol))
             if status is Status.STALLED and tol is not None and ActiveSet().refuses(problem) is None:

@@ -1,4 +1,4 @@
-"""From what a user types to a kernel: names, checks of parameters, and the widths that depend on the data."""
+"""Parameters of kernels: their checks, and the widths that depend on the data."""
 
 import math
 import operator

@@ -196,8 +196,10 @@ class ActiveSet(Solver):
             return found
         tries = [found, refine(problem, candidate)]
         for errors in (1.0, 2.0):  # from the candidate itself: refinements may have taken another bias
-            is_linear = problem.is_linear
-            tries += [outward(problem, candidate, errors) if is_linear else self._farther(state, candidate, errors)]
+            if problem.is_linear:
+                tries.append(outward(problem, candidate, errors))
+            else:
+                tries.append(self._farther(state, candidate, errors))
         return min(tries, key=lambda one: certify(problem, one).relative_gap)
 
     def _farther(self, state: _State, candidate: Candidate, errors: float) -> Candidate:

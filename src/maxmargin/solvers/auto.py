@@ -95,7 +95,9 @@ class Auto:
             reason = f"of {n} samples few touch a hard margin, so only those are looked at closely"
             return ConstraintGeneration(), reason
         if problem.groups is not None:
-            return InteriorPoint(), f"{n} samples in groups: their sums are equations"
+            if InteriorPoint().accepts(problem) is None:
+                return InteriorPoint(), f"{n} samples in groups: their sums are equations"
+            return SMO(n_threads=self.n_threads, shrinking=self.shrinking), f"{n} samples in groups: pairs within each"
         if isinstance(problem.penalty, L1):
             if isinstance(problem.loss, Hinge) and n <= self.tuning.few_samples:
                 reason = f"L1 and the hinge on {n} samples: a linear program, {d} features as they are needed"

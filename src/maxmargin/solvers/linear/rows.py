@@ -43,7 +43,7 @@ class RowSolver(Solver):
             return f"{name} solves losses with a quadratic dual and L2, got {loss!r} and {penalty!r}."
         if problem.is_hard:
             return f"{name} needs finite costs. Use ConstraintGeneration() for the hard margin."
-        return None if problem.groups is None else f"{name} has one bias, got groups of samples. Use InteriorPoint()."
+        return None if problem.groups is None else f"{name} has one bias, got groups of samples. Use SMO()."
 
 
 @dataclass(frozen=True)
