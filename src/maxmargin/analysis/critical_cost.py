@@ -16,9 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core import products
-from maxmargin.core.losses import Hinge
-from maxmargin.core.problem import Problem
+from maxmargin.core import Hinge, Problem, products
 from maxmargin.typing import Floats
 
 JOIN = 100

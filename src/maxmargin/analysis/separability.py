@@ -21,11 +21,8 @@ from scipy.optimize import linprog
 from maxmargin.analysis.rational import exact_score, solve_exactly
 from maxmargin.analysis.twins import contradiction
 from maxmargin.analysis.witness import NotSeparable, Separable, Undecided, margin_bound
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.losses import Hinge
-from maxmargin.core.problem import Bias, Problem
+from maxmargin.core import Bias, Candidate, Hinge, Problem, Solution, Status
 from maxmargin.core.products import dense_rows
-from maxmargin.core.solution import Solution, Status
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers import Budget, solve
 from maxmargin.typing import Floats, Indices, Matrix

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from maxmargin.analysis.witness import NotSeparable
-from maxmargin.core.problem import Problem
+from maxmargin.core import Problem
 from maxmargin.kernels.tiles import cut, distinct, row_width, rows_that_fit
 from maxmargin.typing import Indices, Matrix
 

@@ -16,9 +16,8 @@ from fractions import Fraction
 import numpy as np
 
 from maxmargin.analysis.rational import exact_score
-from maxmargin.core.candidate import Candidate
+from maxmargin.core import Candidate, Problem
 from maxmargin.core.certificate.scores import scores
-from maxmargin.core.problem import Problem
 from maxmargin.core.products import dense_rows
 from maxmargin.rounding import UNIT, shown_above, shown_below
 from maxmargin.typing import Floats

@@ -1,9 +1,10 @@
 """The mathematics: one definition of the objective, one certificate. Knows nothing of solvers."""
 
-from maxmargin.core.bias import Bias
-from maxmargin.core.candidate import Candidate
+from maxmargin.core.bias import Bias, best_bias
+from maxmargin.core.candidate import Candidate, make_feasible, to_candidate
 from maxmargin.core.certificate.certify import Certificate, certify
 from maxmargin.core.certificate.parts import Groups
+from maxmargin.core.certificate.scores import Scores
 from maxmargin.core.halfspace import Halfspace
 from maxmargin.core.losses import Hinge, Loss, PerceptronLoss, Ramp, SquaredHinge, ZeroOne, loss_from_name
 from maxmargin.core.penalties import L1, L2, Penalty, penalty_from_name
@@ -26,13 +27,17 @@ __all__ = [
     "Problem",
     "Ramp",
     "Regularization",
+    "Scores",
     "Solution",
     "SquaredHinge",
     "Status",
     "Trace",
     "TracePoint",
     "ZeroOne",
+    "best_bias",
     "certify",
     "loss_from_name",
+    "make_feasible",
     "penalty_from_name",
+    "to_candidate",
 ]

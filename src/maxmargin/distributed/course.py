@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core import Certificate, Problem, Solution, Status
-from maxmargin.core.losses import Hinge
-from maxmargin.core.solution import TracePoint
+from maxmargin.core import Certificate, Hinge, Problem, Solution, Status, TracePoint
 from maxmargin.distributed.certificate import Candidates, judge
 from maxmargin.distributed.cocoa import cocoa
 from maxmargin.distributed.newton import newton

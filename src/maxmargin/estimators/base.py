@@ -17,10 +17,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import L2, Bias, Candidate, Problem, Regularization, Solution, Status
+from maxmargin.core import (
+    L2,
+    Bias,
+    Candidate,
+    Problem,
+    Regularization,
+    Solution,
+    Status,
+    loss_from_name,
+    penalty_from_name,
+)
 from maxmargin.core.certificate.optimum_ball import optimum_balls
-from maxmargin.core.losses import TRAINABLE, loss_from_name
-from maxmargin.core.penalties import penalty_from_name
+from maxmargin.core.losses import TRAINABLE
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import training_data
 from maxmargin.estimators.multiclass.parallel import solve_several

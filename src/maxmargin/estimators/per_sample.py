@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core import Candidate, Certificate, Problem
+from maxmargin.core import Candidate, Certificate, Problem, make_feasible
 from maxmargin.core import certify as _certify
-from maxmargin.core.candidate import make_feasible
 from maxmargin.core.certificate.parts import ABSENT, group_of_each
 from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.errors import InvalidInputError

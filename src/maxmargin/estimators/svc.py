@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core import Candidate, Problem, Solution, Status
-from maxmargin.core.candidate import make_feasible
+from maxmargin.core import Candidate, Problem, Solution, Status, make_feasible
 from maxmargin.core.certificate.parts import INSIDE, group_of_each
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Train, check_choice, check_flag

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Self, Unpack
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import Trace
-from maxmargin.core.losses import Loss, loss_from_name
+from maxmargin.core import Loss, Trace, loss_from_name
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import L1Path
 from maxmargin.estimators.multiclass.per_problem import PerProblem

@@ -15,10 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate, bias_totals, memberships, to_candidate
-from maxmargin.core.certificate.certify import certify
-from maxmargin.core.penalties import L2
-from maxmargin.core.problem import Problem
+from maxmargin.core import L2, Candidate, Problem, certify, to_candidate
+from maxmargin.core.candidate import bias_totals, memberships
 from maxmargin.core.products import dense_rows
 from maxmargin.kernels import RBF, Linear, Polynomial
 from maxmargin.solvers.base import Clock, Progress, Solver

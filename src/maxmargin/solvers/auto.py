@@ -9,9 +9,7 @@ from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
-from maxmargin.core.losses import Hinge
-from maxmargin.core.penalties import L1
-from maxmargin.core.problem import Problem
+from maxmargin.core import L1, Hinge, Problem
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.active_set import ActiveSet
 from maxmargin.solvers.base import DRIVER, Solver

@@ -16,10 +16,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple
 
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.certificate.certify import Certificate
-from maxmargin.core.problem import Problem
-from maxmargin.core.solution import Status
+from maxmargin.core import Candidate, Certificate, Problem, Status
 from maxmargin.errors import InvalidInputError
 from maxmargin.rounding import gamma
 

@@ -6,12 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate, to_candidate
-from maxmargin.core.certificate.certify import Certificate, certify
+from maxmargin.core import Candidate, Certificate, Problem, Scores, Solution, Status, TracePoint, certify, to_candidate
 from maxmargin.core.certificate.parts import TINY
-from maxmargin.core.certificate.scores import GAP_SHARE, Scores, scores
-from maxmargin.core.problem import Problem
-from maxmargin.core.solution import Solution, Status, TracePoint
+from maxmargin.core.certificate.scores import GAP_SHARE, scores
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
 from maxmargin.rounding import UNIT
 from maxmargin.solvers import auto

@@ -14,12 +14,10 @@ from functools import partial
 import numpy as np
 import scipy.linalg
 
+from maxmargin.core import Candidate, Hinge, Problem, certify, to_candidate
 from maxmargin.core.bias import weighted_quantiles
-from maxmargin.core.candidate import Candidate, box, to_candidate
-from maxmargin.core.certificate.certify import certify
+from maxmargin.core.candidate import box
 from maxmargin.core.certificate.scores import scores
-from maxmargin.core.losses import Hinge
-from maxmargin.core.problem import Problem
 from maxmargin.core.products import combine_twice, dense_rows
 from maxmargin.rounding import UNIT, exact_sum
 from maxmargin.typing import Floats, Indices

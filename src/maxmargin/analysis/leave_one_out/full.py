@@ -13,13 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core import Candidate, Problem, Solution, certify, products
-from maxmargin.core.bias import Interval, best_bias
-from maxmargin.core.candidate import make_feasible, to_candidate
+from maxmargin.core import (
+    Candidate,
+    Problem,
+    Scores,
+    Solution,
+    best_bias,
+    certify,
+    make_feasible,
+    products,
+    to_candidate,
+)
+from maxmargin.core.bias import Interval
 from maxmargin.core.certificate.optimum_ball import Slope, bias_at_least, bias_at_most, slope_of
 from maxmargin.core.certificate.pairs import constant_of, lengths_of
 from maxmargin.core.certificate.parts import Scale
-from maxmargin.core.certificate.scores import FINEST, Scores
+from maxmargin.core.certificate.scores import FINEST
 from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.kernels.tiles import FLOAT64, is_sparse
 from maxmargin.rounding import UNIT, exact_sum, gamma, length_above, raised, sum_above

@@ -17,8 +17,7 @@ from maxmargin._loops.leave_one_out.fields import EXHAUSTED, LOWER, UPPER
 from maxmargin.analysis.leave_one_out.equations import Equations, Goal, is_known, open_bounds
 from maxmargin.analysis.leave_one_out.full import Full
 from maxmargin.analysis.leave_one_out.theorems import is_outside, without_retraining
-from maxmargin.core import Candidate, Status
-from maxmargin.core.candidate import make_feasible
+from maxmargin.core import Candidate, Status, make_feasible
 from maxmargin.solvers import Auto, Budget, solve
 from maxmargin.threads import one_blas_thread, together
 from maxmargin.typing import Flags, Floats, Indices

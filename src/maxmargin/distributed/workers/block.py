@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core import Bias
-from maxmargin.core.losses import Loss
+from maxmargin.core import Bias, Loss
 from maxmargin.core.products import squares
 from maxmargin.distributed.partition import Samples, Source, Survey, checked, survey, widened
 from maxmargin.kernels.tiles import distinct

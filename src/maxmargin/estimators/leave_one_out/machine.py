@@ -14,8 +14,7 @@ import numpy as np
 
 from maxmargin.analysis.leave_one_out import Goal, tightened
 from maxmargin.analysis.leave_one_out.full import TUNING
-from maxmargin.core import Candidate, Problem, Regularization, Solution
-from maxmargin.core.candidate import make_feasible
+from maxmargin.core import Candidate, Problem, Regularization, Solution, make_feasible
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import check_choice, check_tol
 from maxmargin.estimators.linear import LinearSVC

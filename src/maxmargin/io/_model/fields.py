@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core import Certificate, Status
-from maxmargin.core.certificate.parts import Groups
-from maxmargin.core.solution import TracePoint
+from maxmargin.core import Certificate, Groups, Status, TracePoint
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.multiclass.per_problem import alone, store_endings
 from maxmargin.io._model.archive import Archive, Array, damaged, read_array, require

@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate, to_candidate
-from maxmargin.core.penalties import L2
-from maxmargin.core.problem import Problem
+from maxmargin.core import L2, Candidate, Problem, to_candidate
 from maxmargin.core.reduce import keeps_columns, to_hulls
 from maxmargin.errors import MemoryBudgetError
 from maxmargin.kernel_matrix.matrix import KernelMatrix

@@ -11,10 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate, to_candidate
-from maxmargin.core.certificate.certify import certify
-from maxmargin.core.penalties import L2
-from maxmargin.core.problem import Problem
+from maxmargin.core import L2, Candidate, Problem, certify, to_candidate
 from maxmargin.core.reduce import MAX_FACTOR, has_primal, to_dual, to_primal, units_of
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interior.clarabel import run_clarabel

@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.bias import best_bias
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.problem import Problem
+from maxmargin.core import Candidate, Problem, best_bias
 from maxmargin.typing import Floats, Indices
 
 

@@ -18,10 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.losses import Hinge
-from maxmargin.core.penalties import L1
-from maxmargin.core.problem import Problem
+from maxmargin.core import L1, Candidate, Hinge, Problem
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.l1.columns import Columns, candidate_of
 from maxmargin.solvers.l1.highs import OTHERS, USUAL, Corner, Way, solve_small_program

@@ -12,10 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.losses import Hinge, SquaredHinge
-from maxmargin.core.penalties import L1
-from maxmargin.core.problem import Problem
+from maxmargin.core import L1, Candidate, Hinge, Problem, SquaredHinge
 from maxmargin.solvers.base import Clock, Progress, Solver, deferred_interrupt
 from maxmargin.solvers.l1.columns import Columns, candidate_of
 from maxmargin.solvers.l1.interior_point import L1Interior

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.problem import Problem
+from maxmargin.core import Candidate, Problem
 from maxmargin.solvers.base import Budget, Clock, Progress, Solver
 
 

@@ -21,9 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.bias import best_bias
-from maxmargin.core.candidate import Candidate, make_feasible, to_candidate
-from maxmargin.core.problem import Problem
+from maxmargin.core import Candidate, Problem, best_bias, make_feasible, to_candidate
 from maxmargin.solvers.base import DRIVER, Clock, Progress, deferred_interrupt, rounds_to_come
 from maxmargin.solvers.linear.rows import STEP_LENGTHS, Rows, RowSolver, Signed, conjugate_gradients
 from maxmargin.solvers.refine import REFINE, refine

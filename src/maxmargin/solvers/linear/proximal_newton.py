@@ -24,10 +24,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from maxmargin.core.bias import best_bias
-from maxmargin.core.candidate import Candidate, to_candidate
-from maxmargin.core.losses import Hinge, SquaredHinge
-from maxmargin.core.problem import Problem
+from maxmargin.core import Candidate, Hinge, Problem, SquaredHinge, best_bias, to_candidate
 from maxmargin.rounding import UNIT
 from maxmargin.solvers.base import DRIVER, Clock, Progress, deferred_interrupt, rounds_to_come
 from maxmargin.solvers.linear import normal_equations as equations

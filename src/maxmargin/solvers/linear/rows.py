@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.penalties import L2
-from maxmargin.core.problem import Problem
+from maxmargin.core import L2, Problem
 from maxmargin.solvers.base import Solver
 from maxmargin.threads import in_pieces
 from maxmargin.typing import Floats, Indices, Matrix

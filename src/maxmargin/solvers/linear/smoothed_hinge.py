@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.bias import Bias
-from maxmargin.core.losses import Hinge, Loss
+from maxmargin.core import Bias, Hinge, Loss
 from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear.normal_equations import Equations
 from maxmargin.solvers.linear.rows import PIECE_VALUES, Rows

@@ -14,12 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.certificate.certify import certify
-from maxmargin.core.losses import Ramp
-from maxmargin.core.problem import Problem
+from maxmargin.core import Candidate, Problem, Ramp, Solution, Status, certify
 from maxmargin.core.ramp import convex_step, outliers
-from maxmargin.core.solution import Solution, Status
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.base import Budget, Observer, Solver, deferred_interrupt

@@ -16,11 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.losses import Ramp
-from maxmargin.core.penalties import L1
-from maxmargin.core.problem import Problem
+from maxmargin.core import L1, Problem, Ramp, Status
 from maxmargin.core.ramp import convex_step
-from maxmargin.core.solution import Status
 from maxmargin.errors import NotSupportedError
 from maxmargin.solvers.base import Budget, Event, Observer
 from maxmargin.solvers.ramp.cccp import RampSolution, solve_ramp, solve_step

@@ -20,10 +20,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate, box, make_feasible, to_candidate
+from maxmargin.core import L2, Candidate, Problem, make_feasible, to_candidate
+from maxmargin.core.candidate import box
 from maxmargin.core.certificate.scores import scored
-from maxmargin.core.penalties import L2
-from maxmargin.core.problem import Problem
 from maxmargin.kernels import RBF, Sigmoid
 from maxmargin.solvers.base import DRIVER, Clock, Progress, Solver, deferred_interrupt, rounds_to_come
 from maxmargin.solvers.refine import refine

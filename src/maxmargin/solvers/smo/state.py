@@ -6,10 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core import Candidate, Hinge, Problem, make_feasible
 from maxmargin.core.bias import best_interval
-from maxmargin.core.candidate import Candidate, make_feasible
-from maxmargin.core.losses import Hinge
-from maxmargin.core.problem import Problem
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import RBF
 from maxmargin.kernels.tiles import is_sparse, take

@@ -17,10 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate
-from maxmargin.core.losses import Hinge
-from maxmargin.core.penalties import L2
-from maxmargin.core.problem import Problem
+from maxmargin.core import L2, Candidate, Hinge, Problem
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.base import Clock, Progress, Solver, deferred_interrupt
 from maxmargin.solvers.stochastic.iterates import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from maxmargin.core.problem import Problem
+from maxmargin.core import Problem
 from maxmargin.solvers.base import Clock, deferred_interrupt
 from maxmargin.solvers.stochastic.sample_order import Visits
 from maxmargin.solvers.stochastic.samples import Samples

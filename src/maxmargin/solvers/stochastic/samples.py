@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.problem import Problem
+from maxmargin.core import Problem
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.typing import Floats, Indices

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from maxmargin.core.candidate import Candidate, to_candidate
-from maxmargin.core.problem import Problem
+from maxmargin.core import Candidate, Problem, to_candidate
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.stochastic.pegasos import refusal, shorten
