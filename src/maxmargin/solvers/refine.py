@@ -19,6 +19,7 @@ from maxmargin.core.bias import weighted_quantiles
 from maxmargin.core.candidate import box
 from maxmargin.core.certificate.scores import scores
 from maxmargin.core.products import combine_twice, dense_rows
+from maxmargin.core.products import scores as scores_of
 from maxmargin.rounding import UNIT, exact_sum
 from maxmargin.typing import Floats, Indices
 
@@ -174,8 +175,8 @@ def stretch(problem: Problem, candidate: Candidate, errors: float = 1.0) -> floa
 
 
 def _roundings(problem: Problem, candidate: Candidate) -> Floats:
-    """What the rounding of w and b may change of each decision value."""
-    return np.asarray(2.0 * UNIT * (problem.lengths * np.linalg.norm(candidate.w) + abs(candidate.b)))
+    """What the rounding of w and b may change of each decision value: of large features with small weights not much."""
+    return np.asarray(2.0 * UNIT * (scores_of(abs(problem.X), np.abs(candidate.w), problem.rows) + abs(candidate.b)))
 
 
 def snap(problem: Problem, candidate: Candidate) -> tuple[Floats, Indices]:
