@@ -6,7 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core import Candidate, Certificate, Problem, Scores, Solution, Status, TracePoint, certify, to_candidate
+from maxmargin.core import (
+    L1,
+    Candidate,
+    Certificate,
+    Problem,
+    Scores,
+    Solution,
+    Status,
+    TracePoint,
+    certify,
+    to_candidate,
+)
 from maxmargin.core.certificate.parts import TINY
 from maxmargin.core.certificate.scores import GAP_SHARE, scores
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
@@ -133,8 +144,7 @@ class _Run:
     @property
     def route(self) -> list[str]:
         """The solvers so far, by name."""
-        successor = getattr(self.state, "successor", None)  # a solver that is its own last phase
-        return [*self.before, self.solver.name] + ([] if successor is None else [successor.solver.name])
+        return [*self.before, self.solver.name]
 
     @cached_property
     def offers(self) -> list[Offer]:
@@ -220,7 +230,8 @@ class _Run:
         elif not progress.to_come > 0.0:
             return None
         for _ in range(2):
-            first = has_ended and self.best_gap >= DRIVER.worthless
+            # with L1 the weights tell which columns matter however large the gap is
+            first = has_ended and self.best_gap >= DRIVER.worthless and not isinstance(self.problem.penalty, L1)
             for begins_anew in (first, not first) if has_ended and self.problem.n <= DRIVER.few_samples else (first,):
                 for solver, price in self.offers:
                     pays = has_ended or (price < progress.to_come and DRIVER.early * price <= spent)

@@ -47,7 +47,7 @@ def gap_of(p, interior, tol):
 @pytest.fixture
 def by_conjugate_gradients(monkeypatch):
     """So few columns may be factored that all problems are solved for α."""
-    monkeypatch.setattr(l1_equations, "MOST_FACTORED", 5)
+    monkeypatch.setattr(l1_equations, "TUNING", replace(l1_equations.TUNING, factored=5))
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)

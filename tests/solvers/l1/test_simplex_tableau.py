@@ -1,5 +1,7 @@
 """The lowest corner by exchanges is the one that HiGHS finds, wherever they begin."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,7 @@ from maxmargin.solvers import Budget, LinearProgram, PrimalCD, solve
 from maxmargin.solvers.base import Clock
 from maxmargin.solvers.l1.columns import Columns
 from maxmargin.solvers.l1.highs import solve_small_program
-from maxmargin.solvers.l1.simplex_tableau import Tableau
+from maxmargin.solvers.l1.simplex_tableau import TUNING, Tableau
 from tests.solvers.l1.test_l1 import wide
 from tests.strategies import examples, generators, problems
 
@@ -68,8 +70,8 @@ def test_a_fall_without_end_is_left_to_highs():
 
 
 def test_the_clock_is_heard_between_turns(monkeypatch):
-    monkeypatch.setattr("maxmargin.solvers.l1.simplex_tableau.TURN", 0)
     tableau, cost, push = begin(wide(n=60, d=80, density=0.3), np.ones(5))
+    monkeypatch.setattr("maxmargin.solvers.l1.simplex_tableau.TUNING", replace(TUNING, tableau=0))
     turns = iter([False, False, True])
     assert tableau.lowest(cost, push, Clock(Budget(stop=lambda: next(turns)))).was_stopped
     assert tableau.lowest(cost, push, Clock(Budget())) is not None  # and goes on from there

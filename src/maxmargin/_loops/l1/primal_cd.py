@@ -9,7 +9,7 @@ went too far is drawn back to where its two slopes meet.
 from maxmargin._loops.jit import loop
 
 DRAWN_BACK = 6
-"""A step is shortened so many times at most."""
+"""A step of one weight, or of all of them, is shortened so many times at most."""
 
 FLATTEST = 0.01
 """Curvature is taken to be at least this share of what it would be if all samples of the column were bent."""

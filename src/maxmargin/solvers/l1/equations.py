@@ -18,38 +18,20 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from maxmargin.solvers.l1.columns import Columns
+from maxmargin.solvers.l1.tuning import TUNING
 from maxmargin.typing import Floats
-
-MOST_FACTORED = 1500
-"""Columns, or samples, of a factored matrix; 1500³/3 multiplications take some 50 ms."""
-
-WEIGHTY = 1e-2
-"""Columns that weigh less than this stay out of the preconditioner."""
-
-MOST_ITERATIONS = 100
-"""Of the conjugate gradients for one right side."""
-
-REFINEMENTS = 3
-"""Of the direct solution."""
-
-
-BLAS = 20
-"""Multiplications of a dense product in the time in which a loop passes over one entry."""
-
-ITERATIONS = 20
-"""Conjugate gradients of a usual right side, on `farm_ads` and `webkb4`."""
-
-
-OVERHEAD = 3e6
-"""Entries that a loop passes over while the calls of one step are made: 1 ms with dense data, 4 ms with sparse ones."""
 
 
 def work_of(n: int, d: int, n_values: int) -> float:
     """What making, factoring and solving the equations of one point costs, in entries passed over."""
-    size = min(n, d, MOST_FACTORED)
-    made = n_values * (size if d <= min(n, MOST_FACTORED) else size * min(1.0, size / d)) / BLAS
-    solved = 8.0 * n_values if d <= min(n, MOST_FACTORED) else 3.0 * ITERATIONS * (4.0 * n_values + size**2 / BLAS)
-    return OVERHEAD + made + size**3 / (3.0 * BLAS) + solved
+    size = min(n, d, TUNING.factored)
+    made = n_values * (size if d <= min(n, TUNING.factored) else size * min(1.0, size / d)) / TUNING.blas
+    solved = (
+        8.0 * n_values
+        if d <= min(n, TUNING.factored)
+        else 3.0 * TUNING.usual_gradients * (4.0 * n_values + size**2 / TUNING.blas)
+    )
+    return TUNING.calls + made + size**3 / (3.0 * TUNING.blas) + solved
 
 
 class Answer(NamedTuple):
@@ -81,12 +63,12 @@ class Equations:
         """Make and factor them; θ of a free bias, whose price is 0, is not read."""
         n, is_free = len(y), bool(price[-1] == 0.0)
         theta = np.where(price > 0.0, theta, 0.0)
-        if len(price) <= min(n, MOST_FACTORED):
+        if len(price) <= min(n, TUNING.factored):
             factor = Factor.of(_gram(columns.take(np.arange(len(price))), 1.0 / units, 1.0 / D), _inverse(theta))
             return cls(columns, y, units, theta, D, is_free, factor, True)
         weight = theta * columns.squares(1.0 / D) / units**2
-        chosen = np.flatnonzero(weight >= WEIGHTY)
-        most = len(weight) if n <= MOST_FACTORED else MOST_FACTORED
+        chosen = np.flatnonzero(weight >= TUNING.weighty)
+        most = len(weight) if n <= TUNING.factored else TUNING.factored
         if len(chosen) > most:
             chosen = np.sort(np.argpartition(-weight, most)[:most])
         rest = theta / units**2
@@ -108,7 +90,7 @@ class Equations:
             if self.is_free:
                 goal[-1] += imbalance
             w = self.factor.solve(goal)
-            for _ in range(REFINEMENTS):
+            for _ in range(TUNING.refinements):
                 w = w + self.factor.solve(goal - inverse * w - self._sums(self._scores(w) / self.D))
             return Answer(w, (right - self._scores(w)) / self.D, inverse * (w - rho))
         alpha = self._conjugate_gradients(right - self._scores(np.where(self.theta > 0.0, rho, 0.0)), slack)
@@ -126,7 +108,7 @@ class Equations:
         x, r = np.zeros(len(right)), right.copy()
         z = self._nearly(r)
         way, size = z, float(r @ z)
-        for _ in range(MOST_ITERATIONS):
+        for _ in range(TUNING.most_gradients):
             image = self._scores(self.theta * self._sums(way)) + self.D * way
             curvature = float(way @ image)
             if not (size > 0.0 and curvature > 0.0):  # nothing is left, or rounding is all that is

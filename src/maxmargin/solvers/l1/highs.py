@@ -15,10 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.solvers.base import Clock, deferred_interrupt
+from maxmargin.solvers.l1.tuning import TUNING
 from maxmargin.typing import Floats
-
-ACCURACY = 1e-10
-"""What HiGHS may miss constraints by; the finest that it takes."""
 
 
 class Way(NamedTuple):
@@ -26,17 +24,15 @@ class Way(NamedTuple):
 
     method: str
     presolve: bool
-    accuracy: float
+    accuracy: float | None = None
+    """None: HiGHS's own, 1e-7 and with its interior point 1e-8."""
 
 
-USUAL = Way("highs-ds", False, ACCURACY)
+USUAL = Way("highs-ds", False, TUNING.accuracy)
 """The fastest on small programs."""
 
-OTHERS = (Way("highs-ds", True, 1e-7), Way("highs-ipm", True, 1e-8), Way("highs-ds", False, 1e-7))
-"""For where that has no answer; 1e-7 and 1e-8 are HiGHS's own accuracies of the two methods."""
-
-PER_ENTRY = 3.0
-"""Work of a simplex step for each entry of the constraints, in entries that a loop passes over; on `farm_ads`."""
+OTHERS = Way("highs-ds", True), Way("highs-ipm", True), Way("highs-ds", False)
+"""For where that has no answer."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +80,10 @@ def solve_small_program(
     lower, upper = np.zeros((2, len(objective)))
     lower[:d][free] = -reach
     upper[: d + n_split], upper[d + n_split :] = reach, np.inf
-    accuracy = {f"{side}_feasibility_tolerance": way.accuracy for side in ("primal", "dual")}
-    per_step = PER_ENTRY * (constraints.nnz + sum(constraints.shape))
-    options: dict[str, Any] = {"presolve": way.presolve, **accuracy}
+    per_step = TUNING.simplex_work * (constraints.nnz + sum(constraints.shape))
+    options: dict[str, Any] = {"presolve": way.presolve}
+    if way.accuracy is not None:
+        options |= {f"{side}_feasibility_tolerance": way.accuracy for side in ("primal", "dual")}
     if np.isfinite(most_work):
         options["maxiter"] = 1 + int(most_work / per_step)
     if np.isfinite(clock.seconds_left):

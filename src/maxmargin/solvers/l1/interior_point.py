@@ -16,19 +16,8 @@ import numpy as np
 from maxmargin.solvers.base import deferred_interrupt
 from maxmargin.solvers.l1.columns import Columns
 from maxmargin.solvers.l1.equations import Equations, work_of
+from maxmargin.solvers.l1.tuning import TUNING
 from maxmargin.typing import Floats
-
-FAR_INSIDE = 1e3
-"""Products of the start, in units of the mean α times the margin 1. With 1 badly scaled tables take twice as many steps."""
-
-SHORT_OF = 0.95
-"""Share of the way to the boundary that a step may go."""
-
-IDLE_STEPS = 12
-"""Steps in which the gap or the mean product must fall by a tenth."""
-
-MOST_STEPS = 30
-"""Steps of a usual problem: 10 to 45 on the tables of the benchmark, whatever their units and costs."""
 
 SIGN = np.array([[1.0], [-1.0]])
 """Of w⁺ and w⁻."""
@@ -103,7 +92,7 @@ class L1Interior:
         alpha = 0.5 * cost
         if price[-1] == 0.0:
             alpha *= _balance(cost, y)
-        mu = FAR_INSIDE * float(alpha.mean())
+        mu = TUNING.far_inside * float(alpha.mean())
         has_price = price > 0.0
         s = np.tile(np.where(has_price, price + np.abs(columns.sums(alpha * y) / units), 1.0), (2, 1))
         xi = mu / (cost - alpha) if is_hinge else alpha / (2.0 * cost)
@@ -115,7 +104,7 @@ class L1Interior:
     @staticmethod
     def work(columns: Columns, n: int) -> float:
         """What it will cost, in entries passed over, some nanoseconds each: what others may cost before it is the better way."""
-        return MOST_STEPS * work_of(n, len(columns.price), columns.n_values)
+        return TUNING.steps_inside * work_of(n, len(columns.price), columns.n_values)
 
     @property
     def gap(self) -> float:
@@ -143,8 +132,8 @@ class L1Interior:
     @property
     def has_stalled(self) -> bool:
         """Whether the gap has ceased to fall, or the arithmetic has ended."""
-        left = self.left
-        return self.is_broken or (len(left) > IDLE_STEPS and min(left[-IDLE_STEPS:]) > 0.9 * min(left[:-IDLE_STEPS]))
+        left, idle = self.left, TUNING.patience
+        return self.is_broken or (len(left) > idle and min(left[-idle:]) > 0.9 * min(left[:-idle]))
 
     def step(self) -> None:
         """Predict, correct, go; keep what is better than before."""
@@ -174,7 +163,7 @@ class L1Interior:
         )
         way = self._direction(equations, bend, wanted, 0.1 * min(mu, max(target, 0.01 * mu)))
         dual, primal = self._lengths(way)
-        return at.moved(way, min(1.0, SHORT_OF * dual), min(1.0, SHORT_OF * primal))
+        return at.moved(way, min(1.0, TUNING.short_of * dual), min(1.0, TUNING.short_of * primal))
 
     @property
     def _count(self) -> int:

@@ -24,26 +24,9 @@ from maxmargin.solvers.l1.columns import Columns, candidate_of
 from maxmargin.solvers.l1.highs import OTHERS, USUAL, Corner, Way, solve_small_program
 from maxmargin.solvers.l1.interior_point import L1Interior
 from maxmargin.solvers.l1.simplex_tableau import Tableau
+from maxmargin.solvers.l1.tuning import TUNING
 from maxmargin.solvers.refine import straighten_dual
 from maxmargin.typing import Floats, Indices
-
-FIRST_COLUMNS = 200
-"""Columns of the first program where there is no warm start."""
-
-MOST_NEW = 50
-"""So many columns, and four times as many rows, join at a time, or half as many as there are if that is more."""
-
-NEAR_PRICE, NEAR_MARGIN = 0.98, 0.05
-"""From a warm start: columns whose slope is at least this share of the price, and rows as close to the margin, take part."""
-
-WIDER = 2.0
-"""Weights that a warm start begins with may grow by this factor, and again where they do."""
-
-NOTICED = 1e-9
-"""What a row or a column must be wrong by in order to join."""
-
-NEAR_ENOUGH = 1e-7
-"""The gap at which an interior point gives way to the programs: the corner is known by then, and its arithmetic wears out."""
 
 
 @dataclass
@@ -115,7 +98,7 @@ class LinearProgram(Solver):
         )
         state.most_work = L1Interior.work(columns, n)
         if warm is None:
-            state.chosen = _with_bias(_most(columns.shares(columns.sums(cost * y)), FIRST_COLUMNS), problem)
+            state.chosen = _with_bias(_most(columns.shares(columns.sums(cost * y)), 4 * TUNING.joining), problem)
             return state
         w = np.append(warm.w, warm.b) if problem.bias.kind != "none" else warm.w
         self._begin(state, w, np.clip(warm.beta[on] * y, 0.0, cost))
@@ -128,10 +111,10 @@ class LinearProgram(Solver):
         shares = columns.shares(columns.sums(alpha * y))
         state.m = 1.0 - y * columns.scores(w)
         is_between = (alpha > 0.0) & (alpha < cost)
-        state.is_open = is_between | (np.abs(state.m) <= NEAR_MARGIN)
+        state.is_open = is_between | (np.abs(state.m) <= 1.0 - TUNING.near)
         state.is_inside = ~state.is_open & (state.m > 0.0)
-        state.reach = WIDER * max(1.0, float(np.abs(w * columns.units).max()))
-        is_near = (w != 0.0) | (shares >= NEAR_PRICE)
+        state.reach = 2.0 * max(1.0, float(np.abs(w * columns.units).max()))
+        is_near = (w != 0.0) | (shares >= TUNING.near)
         state.chosen = _with_bias(np.flatnonzero(is_near) if is_near.any() else _most(shares, 1), problem)
         state.tableau = Tableau.near(columns, y, state.chosen, np.flatnonzero(state.is_open), w, is_between)
 
@@ -149,7 +132,7 @@ class LinearProgram(Solver):
             return self._another_way(state)
         has_joined = self._look(state, corner, A @ corner.w, rows)
         if corner.is_at_reach and not has_joined:
-            state.reach *= WIDER
+            state.reach *= 2.0
             return Progress.without_claim(state.gap, tol)
         if state.tableau is not None and not has_joined and state.gap > tol:
             state.tableau = None
@@ -183,7 +166,7 @@ class LinearProgram(Solver):
             state.primal, state.w = interior.bare.value, interior.w
         if interior.dual.value > state.dual:
             state.dual, state.alpha = interior.dual.value, interior.alpha(tol)
-        if not interior.has_stalled and (state.gap <= tol or interior.gap > NEAR_ENOUGH):
+        if not interior.has_stalled and (state.gap <= tol or interior.gap > TUNING.close):
             return Progress(state.gap)
         left_behind = candidate_of(state.problem, interior.full_w, interior.alpha(tol))
         self._begin(state, *interior.guess())
@@ -230,12 +213,13 @@ class LinearProgram(Solver):
             state.primal, state.w = primal, w
         if dual >= state.dual and not corner.is_at_reach:  # there the multipliers of the reach are missing
             state.dual, state.alpha = dual, alpha
-        wrong = (state.is_inside & (state.m < -NOTICED)) | (~state.is_inside & ~state.is_open & (state.m > NOTICED))
+        noticed = 10.0 * TUNING.accuracy
+        wrong = (state.is_inside & (state.m < -noticed)) | (~state.is_inside & ~state.is_open & (state.m > noticed))
         at = np.flatnonzero(wrong)
-        _open(state, at[_most(np.abs(state.m[at]), max(4 * MOST_NEW, len(rows) // 2))])
+        _open(state, at[_most(np.abs(state.m[at]), max(4 * TUNING.joining, len(rows) // 2))])
         shares[state.chosen] = 0.0
-        steep = np.flatnonzero(shares > 1.0 + NOTICED)
-        steep = steep[_most(shares[steep], max(MOST_NEW, len(state.chosen) // 2))]
+        steep = np.flatnonzero(shares > 1.0 + noticed)
+        steep = steep[_most(shares[steep], max(TUNING.joining, len(state.chosen) // 2))]
         state.chosen = np.union1d(state.chosen, steep)
         return len(at) > 0 or len(steep) > 0
 

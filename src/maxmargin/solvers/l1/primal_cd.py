@@ -16,26 +16,10 @@ from maxmargin.core import L1, Candidate, Hinge, Problem, SquaredHinge
 from maxmargin.solvers.base import Clock, Progress, Solver, deferred_interrupt
 from maxmargin.solvers.l1.columns import Columns, candidate_of
 from maxmargin.solvers.l1.interior_point import L1Interior
-from maxmargin.solvers.l1.linear_program import LinearProgram
 from maxmargin.solvers.l1.smoothed_hinge import SmoothedL1
-from maxmargin.solvers.l1.successor import Successor
+from maxmargin.solvers.l1.tuning import TUNING
 from maxmargin.solvers.refine import straighten_dual
 from maxmargin.typing import Floats
-
-ROUNDS, GROWTH = 12, 1.2
-"""Of the hinge: smoothed problems before the linear programs, each sharper by this factor than the last."""
-
-SWEEPS, SHARP_SWEEPS = 3, 6
-"""A round visits the chosen columns so many times; more where no Newton steps follow: the hinge."""
-
-NEWTON_STEPS = 4
-"""At most so many after the sweeps of a round: squared hinge only, where enough samples bend."""
-
-PATIENCE = 20
-"""Rounds in which the gap must fall by a tenth; else an interior point makes a new beginning, and then it is the end."""
-
-CLOSE = 1e-7
-"""The gap at which an interior point gives way to Newton steps: their weights are known by then, and its arithmetic wears out."""
 
 
 @dataclass
@@ -48,7 +32,6 @@ class _State:
     work: float = 0.0  # of the rounds so far, in entries
     most_work: float = np.inf  # of the rounds before the interior point
     interior: L1Interior | None = None  # while it is the way
-    successor: Successor | None = None
 
 
 @dataclass(frozen=True)
@@ -110,18 +93,17 @@ class PrimalCD(Solver):
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
         """One round: the columns that matter, sweeps over them, and the gap of the whole."""
-        if state.successor is not None:
-            return state.successor.step(tol, clock)
         if state.interior is not None:
             return self._inside(state, state.interior, tol)
         smoothed, is_hinge = state.smoothed, isinstance(state.problem.loss, Hinge)
         with deferred_interrupt():
             if state.rounds == 0:
                 smoothed.choose(smoothed.slopes())
-            for _ in range(SHARP_SWEEPS if is_hinge else SWEEPS):
+            sweeps = 2 * TUNING.sweeps if is_hinge else TUNING.sweeps
+            for _ in range(sweeps):
                 smoothed.sweep()
-            state.work += smoothed.sweep_work * (SHARP_SWEEPS if is_hinge else SWEEPS)
-            for _ in range(0 if is_hinge else NEWTON_STEPS):
+            state.work += smoothed.sweep_work * sweeps
+            for _ in range(0 if is_hinge else TUNING.newton_steps):
                 state.work += smoothed.newton_work
                 if not smoothed.newton_step():
                     break
@@ -133,12 +115,10 @@ class PrimalCD(Solver):
                 state.least_gap, state.last_progress = gap, state.rounds
             if is_hinge and gap > tol:
                 smoothed.centre = smoothed.theta
-                smoothed.sigma *= GROWTH
-        if is_hinge and state.rounds >= ROUNDS and gap > tol:
-            left_behind = _present(state, tol)
-            state.successor = Successor.of(state.problem, (LinearProgram(),), left_behind)
-            return Progress(gap, candidate=left_behind)
-        if state.rounds - state.last_progress > PATIENCE or (gap > tol and state.work > state.most_work):
+                smoothed.sigma *= TUNING.growth
+        if is_hinge and state.rounds >= TUNING.rounds:
+            return Progress(gap, is_final=True)
+        if state.rounds - state.last_progress > TUNING.patience or (gap > tol and state.work > state.most_work):
             if not np.isfinite(state.most_work):
                 return Progress(gap, is_final=True)
             left_behind = _present(state, tol)
@@ -150,7 +130,7 @@ class PrimalCD(Solver):
     def _inside(self, state: _State, interior: L1Interior, tol: float) -> Progress:
         """One step of the interior point; where the gap has ceased to fall, the rounds go on from there."""
         interior.step()
-        if not interior.has_stalled and (interior.gap <= tol or interior.gap > CLOSE):
+        if not interior.has_stalled and (interior.gap <= tol or interior.gap > TUNING.close):
             return Progress(interior.gap)
         smoothed = state.smoothed
         left_behind = candidate_of(state.problem, interior.full_w, interior.alpha(tol))
@@ -162,13 +142,12 @@ class PrimalCD(Solver):
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The present weights, and θ as the dual point."""
-        if state.successor is not None:
-            return state.successor.finish(tol)
-        return straighten_dual(state.problem, _present(state, tol), tol)
+        present = _present(state, tol)
+        return present if isinstance(state.problem.loss, Hinge) else straighten_dual(state.problem, present, tol)
 
 
 def _present(state: _State, tol: float) -> Candidate:
-    """The candidate as it is: where the linear program begins."""
+    """The candidate as it is."""
     if state.interior is not None:
         return candidate_of(state.problem, state.interior.w, state.interior.alpha(tol))
     smoothed = state.smoothed

@@ -15,23 +15,9 @@ import scipy.linalg
 
 from maxmargin.solvers.base import Clock, deferred_interrupt
 from maxmargin.solvers.l1.columns import Columns
-from maxmargin.solvers.l1.highs import ACCURACY, Corner
+from maxmargin.solvers.l1.highs import Corner
+from maxmargin.solvers.l1.tuning import TUNING
 from maxmargin.typing import Floats, Indices
-
-MOST_ENTRIES = 4_000_000
-"""Of a tableau."""
-
-STEPS = 10
-"""For each column, at most."""
-
-LESS_LIKELY = 1e-3
-"""Rows that are not known to be on the margin are taken for the first corner where others are smaller by this factor."""
-
-TURN = 20_000_000
-"""Entries passed over between two looks at the clock: some 20 ms."""
-
-SINGULAR = 1e-7
-"""Pivots below this are taken for zero."""
 
 
 @dataclass
@@ -53,19 +39,21 @@ class Tableau:
         cls, columns: Columns, y: Floats, chosen: Indices, rows: Indices, w: Floats, likely: Any
     ) -> "Tableau | None":
         """The corner of the columns that have a weight in `w`, and of as many rows, likely ones first."""
-        if len(rows) == 0 or len(rows) * len(chosen) > MOST_ENTRIES:
+        from maxmargin._loops.l1.simplex_exchange import SMALLEST_PIVOT
+
+        if len(rows) == 0 or len(rows) * len(chosen) > TUNING.tableau:
             return None
         entries = _entries(columns, y, rows, chosen)
         used = np.flatnonzero((w[chosen] != 0.0) | (columns.price[chosen] == 0.0))
         if len(used) == 0:
             return None
         used = used[np.argsort(columns.price[chosen[used]] > 0.0, kind="stable")]  # a free bias cannot stay out
-        preferred = entries[:, used] * np.where(likely[rows], 1.0, LESS_LIKELY)[:, None]
+        preferred = entries[:, used] * np.where(likely[rows], 1.0, TUNING.less_likely)[:, None]
         U, swaps, _ = scipy.linalg.lapack.dgetrf(preferred)
         order = np.arange(len(rows))
         for i, j in enumerate(swaps):
             order[i], order[j] = order[j], order[i]
-        is_regular = np.abs(np.diagonal(U)) > SINGULAR * LESS_LIKELY
+        is_regular = np.abs(np.diagonal(U)) > SMALLEST_PIVOT * TUNING.less_likely
         S, M = used[: len(is_regular)][is_regular], order[: len(is_regular)][is_regular]
         if len(S) == 0:
             return None
@@ -116,13 +104,15 @@ class Tableau:
         below = np.concatenate([-price - push, np.zeros(len(top))])
         above = np.concatenate([price - push, top[::-1]])
         side, g = np.where(self.value > 0.0, 1.0, -1.0), np.empty(d)
-        how, left = TIRED, STEPS * d
+        how, left = TIRED, TUNING.exchanges * d
         while how == TIRED and left > 0:
             if clock.spent() is not None:
                 return Corner(np.zeros(d), np.zeros(len(top)), was_stopped=True)
-            turn = min(left, 1 + TURN // self.T.size)
+            turn = min(left, 1 + TUNING.tableau // self.T.size)
             with deferred_interrupt():
-                how = descend(self.T, self.value, side, self.active, self.others, below, above, g, ACCURACY, turn)
+                how = descend(
+                    self.T, self.value, side, self.active, self.others, below, above, g, TUNING.accuracy, turn
+                )
             left -= turn
         if how != DONE or not (self.others >= 0).any():
             return None

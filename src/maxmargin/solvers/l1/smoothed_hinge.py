@@ -14,20 +14,8 @@ import numpy as np
 import scipy.linalg
 
 from maxmargin.solvers.l1.columns import Columns
-from maxmargin.solvers.l1.equations import BLAS
+from maxmargin.solvers.l1.tuning import TUNING
 from maxmargin.typing import Floats, Indices
-
-NEAR = 0.95
-"""A column without a weight is visited where the loss's slope along it is at least this share of its price."""
-
-MOST_FACED = 1500
-"""Newton steps are made for so many weights at most."""
-
-RIDGE = 1e-12
-"""Added to the diagonal of the Newton equations: with more weights than bent samples a step is long, not infinite."""
-
-HALVINGS = 6
-"""A Newton step is halved so many times at most."""
 
 
 @dataclass
@@ -57,7 +45,7 @@ class SmoothedL1:
 
     def choose(self, u: Floats) -> None:
         """Visit the columns with a weight and those about to get one, given their slopes."""
-        self.visited = np.flatnonzero((self.w != 0.0) | (np.abs(u) >= NEAR * self.columns.price))
+        self.visited = np.flatnonzero((self.w != 0.0) | (np.abs(u) >= TUNING.near * self.columns.price))
 
     def violation(self, u: Floats) -> float:
         """The largest distance of zero from the subgradients along a column."""
@@ -89,7 +77,7 @@ class SmoothedL1:
         """Work of a Newton step, in entries that a loop passes over."""
         v = self.centre + self.sigma * (1.0 - self.z)
         used, bent = np.count_nonzero(self.w), np.count_nonzero((v > 0.0) & (v < self.top))
-        return 0.0 if used > MOST_FACED else (used * used * bent + used**3 / 3.0) / BLAS
+        return 0.0 if used > TUNING.factored else (used * used * bent + used**3 / 3.0) / TUNING.blas
 
     def value(self, w: Floats, z: Floats) -> float:
         """The smooth objective: ψ = (clip(v)² + 2 clip(v)(v − clip(v)))/2σ with v = θ⁰ + σ(1 − z), up to a constant."""
@@ -102,7 +90,7 @@ class SmoothedL1:
         """A step on the weights that are not zero; one that would change its sign stops at zero. False: nothing gained."""
         price = self.columns.price
         used = np.flatnonzero((self.w != 0.0) | (price == 0.0))
-        if len(used) == 0 or len(used) > MOST_FACED:
+        if len(used) == 0 or len(used) > TUNING.factored:
             return False
         v = self.centre + self.sigma * (1.0 - self.z)
         bent = np.flatnonzero((v > 0.0) & (v < self.top))
@@ -114,7 +102,9 @@ class SmoothedL1:
         # each weight in the unit in which its curvature is 1, were all samples bent
         unit = 1.0 / np.sqrt(np.maximum(self.sigma * self.square[used], np.finfo(float).tiny))
         H *= unit * unit[:, None]
-        H[np.diag_indices(len(used))] += RIDGE
+        H[np.diag_indices(len(used))] += (
+            len(used) * np.finfo(float).eps
+        )  # what rounding takes, with more weights than bent samples
         factor, info = scipy.linalg.lapack.dpotrf(H, overwrite_a=True)
         if info != 0:
             return False
@@ -123,6 +113,8 @@ class SmoothedL1:
 
     def _search(self, used: Indices, step: Floats, A: Any) -> bool:
         """Take the whole step with what changes its sign cut off at zero; else as far as the first change of a sign."""
+        from maxmargin._loops.l1.primal_cd import DRAWN_BACK
+
         old, price = self.w[used], self.columns.price[used]
         new = old + step
         crosses = (price > 0.0) & (new * old <= 0.0)
@@ -130,7 +122,7 @@ class SmoothedL1:
             return True
         shares = np.where(crosses, old / np.where(crosses, -step, 1.0), 1.0)
         t = float(shares.min(initial=1.0))
-        for _ in range(HALVINGS):
+        for _ in range(DRAWN_BACK):
             new = old + t * step
             new[crosses & (shares <= t)] = 0.0
             if self._moves(used, new, A):
