@@ -72,9 +72,16 @@ def test_a_hard_margin_is_a_box_without_an_upper_end(kernel, bias):
     assert best.certificate.primal == pytest.approx(certify(problem, found).primal, rel=1e-8)
 
 
-@pytest.mark.parametrize(("family", "seed"), [("kernels", 331000484), ("linear", 331003547), ("linear", 403001823)])
+CLOSED = [
+    *(("kernels", 331000484), ("linear", 331003547)),  # a K that is singular to float64, with weights of 1e±12
+    ("linear", 403001823),  # a hard margin to 1e-9
+    *(("kernels", 613000145), ("linear", 613002166)),  # timestamps to 1e-9, from the end of the exact solver alone
+]
+
+
+@pytest.mark.parametrize(("family", "seed"), CLOSED)
 def test_what_other_solvers_leave_of_a_gap_is_closed(family, seed):
-    case = draw(family, seed)  # a K that is singular to float64, with weights of 1e±12; a hard margin to 1e-9
+    case = draw(family, seed)
     case.estimator.set_params(max_seconds=60.0)
     model = case.fit()
     assert model.status_ is Status.SOLVED

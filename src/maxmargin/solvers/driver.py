@@ -120,7 +120,9 @@ class _Run:
     ) -> None:
         self.problem, self.solver, self.tol, self.observe = problem, solver, tol, observe
         self.clock, self.max_bytes = Clock(budget), budget.bytes
+        self.is_sparse = isinstance(problem.penalty, L1)
         self.best: Candidate | None = None
+        self.last: Candidate | None = None
         self.certificate: Certificate | None = None
         self.judged: Certificate | None = None  # by the last step
         self.trace: list[TracePoint] = []
@@ -145,6 +147,16 @@ class _Run:
     def route(self) -> list[str]:
         """The solvers so far, by name."""
         return [*self.before, self.solver.name]
+
+    @property
+    def start(self) -> Candidate | None:
+        """Where another solver begins: at the best candidate, or at the last.
+
+        With L1 the last weights tell which columns matter, whatever their gap. What was computed in more digits is right but for
+        its own rounding, even where another candidate happens to round better.
+        """
+        is_exact = self.solver.is_precise and self.judged is not None and self.judged.relative_gap <= math.sqrt(UNIT)
+        return self.last if self.is_sparse or is_exact else self.best
 
     @cached_property
     def offers(self) -> list[Offer]:
@@ -230,8 +242,7 @@ class _Run:
         elif not progress.to_come > 0.0:
             return None
         for _ in range(2):
-            # with L1 the weights tell which columns matter however large the gap is
-            first = has_ended and self.best_gap >= DRIVER.worthless and not isinstance(self.problem.penalty, L1)
+            first = has_ended and self.best_gap >= DRIVER.worthless and not self.is_sparse
             for begins_anew in (first, not first) if has_ended and self.problem.n <= DRIVER.few_samples else (first,):
                 for solver, price in self.offers:
                     pays = has_ended or (price < progress.to_come and DRIVER.early * price <= spent)
@@ -250,7 +261,7 @@ class _Run:
 
     def hand_over(self, successor: Solver) -> None:
         """Let another solver go on from the best candidate, or begin anew."""
-        state = successor.init(self.problem, self.max_bytes, None if self.begins_anew else self.best)
+        state = successor.init(self.problem, self.max_bytes, None if self.begins_anew else self.start)
         with deferred_interrupt():
             self.before = self.route
             self.solver, self.state, self.caution, self.refuted = successor, state, 1.0, 0
@@ -293,7 +304,7 @@ class _Run:
         if found is None:
             found = scores(self.problem, candidate, self.tol, n_threads)
         certificate = certify(self.problem, candidate, found, tol=self.tol, n_threads=n_threads)
-        self.judged = certificate
+        self.last, self.judged = candidate, certificate
         self.pulse.certified(certificate, self.clock.rounds)
         if self.best is None or certificate.relative_gap < self.best_gap:
             self.best, self.certificate, self.best_scores = candidate, certificate, found

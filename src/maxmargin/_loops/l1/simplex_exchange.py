@@ -21,7 +21,9 @@ DONE, ENDLESS, TIRED = 0, 1, 2
 
 @loop
 def descend(T, value, side, active, others, below, above, g, slack, most):
-    """Go to the lowest corner; g_a becomes Σ_i f_i' T_ia. `side` is ±1 for others above and below zero, also where they are 0.
+    """(How it ended, steps made): go to the lowest corner; g_a becomes Σ_i f_i' T_ia.
+
+    `side` is ±1 for others above and below zero, also where they are 0.
 
     `below` and `above` are by the numbers of the lines that `active` and `others` hold.
     """
@@ -29,10 +31,10 @@ def descend(T, value, side, active, others, below, above, g, slack, most):
     lengths = np.empty(d)
     times, kinks = np.empty(n), np.empty(n, dtype=np.int64)
     measure(T, side, others, below, above, g, lengths)
-    for _ in range(most):
+    for made in range(most):
         edge, way = steepest(active, below, above, g, lengths, slack)
         if edge < 0:
-            return DONE
+            return DONE, made
         count = 0
         for i in range(n):
             rate = way * T[i, edge]
@@ -50,7 +52,7 @@ def descend(T, value, side, active, others, below, above, g, slack, most):
             side[i] = -side[i]
             last += 1
         if last == count:
-            return ENDLESS
+            return ENDLESS, made
         row, t = kinks[order[last]], way * times[order[last]]
         for i in range(n):
             value[i] += t * T[i, edge]
@@ -61,7 +63,7 @@ def descend(T, value, side, active, others, below, above, g, slack, most):
         value[row], side[row] = t, way
         active[edge], others[row] = others[row], active[edge]
         exchange(T, row, edge, side, others, below, above, g, lengths)
-    return TIRED
+    return TIRED, most
 
 
 @loop

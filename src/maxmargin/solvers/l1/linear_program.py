@@ -180,7 +180,7 @@ class LinearProgram(Solver):
         push = columns.sums(np.where(state.is_inside, state.cost * state.y, 0.0))
         if state.tableau is not None:
             state.tableau.extend(chosen, rows)
-            corner = state.tableau.lowest(state.cost, push, clock)
+            corner = state.tableau.lowest(state.cost, push, clock, state.most_work - state.work)
             if corner is not None:
                 return corner
             state.tableau = None

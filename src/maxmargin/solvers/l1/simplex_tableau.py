@@ -93,8 +93,11 @@ class Tableau:
         self.T = np.vstack([self.T, block])
         self.entries, self.rows = np.vstack([self.entries, fresh]), np.append(self.rows, new)
 
-    def lowest(self, cost: Floats, push: Floats, clock: Clock) -> Corner | None:
-        """The lowest corner, its columns and rows in ascending order; `cost` and `push` are those of the whole problem."""
+    def lowest(self, cost: Floats, push: Floats, clock: Clock, most_work: float = np.inf) -> Corner | None:
+        """The lowest corner, its columns and rows in ascending order; `cost` and `push` are those of the whole problem.
+
+        An exchange passes over all entries of the tableau; the corner has failed where that takes more than `most_work`.
+        """
         from maxmargin._loops.l1.simplex_exchange import DONE, TIRED, descend
 
         units, d = self.columns.units[self.chosen], len(self.chosen)
@@ -104,16 +107,17 @@ class Tableau:
         below = np.concatenate([-price - push, np.zeros(len(top))])
         above = np.concatenate([price - push, top[::-1]])
         side, g = np.where(self.value > 0.0, 1.0, -1.0), np.empty(d)
-        how, left = TIRED, TUNING.exchanges * d
-        while how == TIRED and left > 0:
-            if clock.spent() is not None:
-                return Corner(np.zeros(d), np.zeros(len(top)), was_stopped=True)
-            turn = min(left, 1 + TUNING.tableau // self.T.size)
+        how, steps = TIRED, 0
+        while how == TIRED and steps < TUNING.exchanges * d:
+            is_late, work = clock.spent() is not None, float(steps * self.T.size)
+            if is_late or work > most_work:
+                return Corner(np.zeros(d), np.zeros(len(top)), was_stopped=is_late, has_failed=not is_late, work=work)
+            turn = 1 + TUNING.tableau // self.T.size
             with deferred_interrupt():
-                how = descend(
+                how, made = descend(
                     self.T, self.value, side, self.active, self.others, below, above, g, TUNING.accuracy, turn
                 )
-            left -= turn
+            steps += made
         if how != DONE or not (self.others >= 0).any():
             return None
         # once more from the data, without the rounding of the steps
@@ -129,9 +133,9 @@ class Tableau:
         alpha[M] = scipy.linalg.lapack.dgetrs(LU, swaps, slopes - alpha @ self.entries[:, S], trans=1)[0]
         if not (np.isfinite(w).all() and np.isfinite(alpha).all()):
             return None
-        return Corner(
-            (w / units)[np.argsort(self.chosen)], np.clip(alpha / unit, 0.0, cost[self.rows])[np.argsort(self.rows)]
-        )
+        alpha = np.clip(alpha / unit, 0.0, cost[self.rows])
+        work = float(steps * self.T.size)
+        return Corner((w / units)[np.argsort(self.chosen)], alpha[np.argsort(self.rows)], work=work)
 
 
 def _entries(columns: Columns, y: Floats, rows: Indices, chosen: Indices) -> Floats:

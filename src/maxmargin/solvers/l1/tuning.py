@@ -45,8 +45,8 @@ class L1Tuning:
     tableau: int = 4_000_000
     """Entries of a dense tableau, at most; so many are passed over between two looks at the clock."""
 
-    exchanges: int = 10
-    """In a tableau, for each column, at most."""
+    exchanges: int = 3
+    """In a tableau, for each column, at most: those that end need 1.5 at most along the path of `webkb`; others may cycle."""
 
     less_likely: float = 1e-3
     """Rows that are not known to be on the margin are taken for the first corner where others are smaller by this factor."""
