@@ -1,7 +1,7 @@
 """CSV: a sample a line, numbers separated by commas (or tabs, or semicolons), labels of any kind in one column.
 
-A library reads the numbers of large files. Libraries differ in quotes, short lines and missing values, so they are given only
-what `_pieces` finds plain; all other files, and all errors, are the csv module's.
+NumPy reads the numbers of large files, in a third of the time. It differs in quotes, short lines and missing values, so it is
+given only what `_pieces` finds plain; all other files, and all errors, are the csv module's.
 """
 
 import csv
@@ -9,7 +9,6 @@ import math
 import re
 from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from io import BytesIO
 from itertools import islice
 from typing import IO, Any
@@ -23,18 +22,19 @@ from maxmargin.io._text import LONGEST_LINE
 
 MISSING = ("", "na", "nan", "n/a", "null", "none", "?")
 SMALL = 1 << 23
-"""Bytes that the csv module reads in the time that the import of a library takes (a fifth of a second)."""
+"""Bytes that the csv module reads in a fifth of a second."""
 
 PIECE = 1 << 22
-"""Bytes that a library is given at a time."""
+"""Bytes that NumPy is given at a time."""
 
 
 def read_csv(file: IO[bytes], request: Request) -> Data:
     """Samples and labels."""
-    return CsvTable(file, request.header).split(request)
+    found = CsvTable(file, request.header)
+    return Table(found.n_columns, found.names, found.features, found.labels).split(request)
 
 
-class CsvTable(Table):
+class CsvTable:
     """The values of all columns, NaN where there is no finite number; texts stay in the file until they are asked for."""
 
     def __init__(self, file: IO[bytes], header: bool | None) -> None:
@@ -50,15 +50,12 @@ class CsvTable(Table):
             raise InvalidInputError("there are no lines in it.")
         has_header = _looks_like_header(first, second) if header is None else header
         self.names = tuple(field.strip() for field in first) if has_header else None
-        if self.names is not None and len(set(self.names)) != len(first):
-            twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise InvalidInputError(f"two columns are called {twice!r}. Rename one.")
         self._skipped, self.n_columns = end if has_header else 0, len(first)
         numbers = [k for k, x in enumerate(second if has_header else first) if not math.isnan(_number(x))]
         self._is_plain = file.seek(0, 2) > SMALL and self.n_columns > 1 and len(numbers) > 0
         try:
-            parts = [self._by_library(piece, numbers) for piece in self._pieces()] if self._is_plain else []
-        except Exception:  # whatever a library says, the csv module says it in our words
+            parts = [self._by_numpy(piece, numbers) for piece in self._pieces()] if self._is_plain else []
+        except Exception:  # whatever NumPy says, the csv module says it in our words
             self._is_plain = False
         self._values: Array = np.concatenate(parts) if self._is_plain else self._by_csv_module()
 
@@ -108,13 +105,10 @@ class CsvTable(Table):
             if piece != b"\n":
                 yield piece
 
-    def _by_library(self, piece: bytes, columns: list[int]) -> Array:
+    def _by_numpy(self, piece: bytes, columns: list[int]) -> Array:
         """Some columns' numbers, NaN in the others."""
-        for route in ROUTES:
-            with suppress(ImportError):
-                found = route(piece, self._delimiter, self.n_columns, columns)
-                break
         values = np.full((piece.count(b"\n"), self.n_columns), np.nan)
+        found = np.loadtxt(BytesIO(piece), delimiter=self._delimiter, usecols=columns, comments=None, ndmin=2)
         if found.shape != (len(values), len(columns)) or not np.isfinite(found).all():
             raise ValueError("not plain")
         values[:, columns] = found
@@ -139,39 +133,6 @@ class CsvTable(Table):
                     yield reader.line_num, fields
         except csv.Error as error:
             raise InvalidInputError(f"line {reader.line_num}: it is no CSV file ({error}).") from error
-
-
-def _by_arrow(piece: bytes, delimiter: str, n_columns: int, columns: list[int]) -> Any:
-    from pyarrow import csv as arrow
-    from pyarrow import float64
-
-    names = [str(k) for k in range(n_columns)]
-    kinds = {names[k]: float64() for k in columns}
-    lines = arrow.ReadOptions(column_names=names, block_size=len(piece), use_threads=False)
-    fields = arrow.ParseOptions(delimiter=delimiter, quote_char=False)
-    values = arrow.ConvertOptions(include_columns=list(kinds), column_types=kinds, null_values=[])
-    return np.column_stack(arrow.read_csv(BytesIO(piece), lines, fields, values).columns)
-
-
-def _by_pandas(piece: bytes, delimiter: str, n_columns: int, columns: list[int]) -> Any:
-    import pandas as pd
-
-    how: dict[str, Any] = {"header": None, "quoting": csv.QUOTE_NONE, "na_filter": False}
-    if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1):  # later ones round as Python does without being told
-        how["float_precision"] = "round_trip"
-    return pd.read_csv(BytesIO(piece), sep=delimiter, usecols=columns, dtype=np.float64, **how).to_numpy()
-
-
-def _by_numpy(piece: bytes, delimiter: str, n_columns: int, columns: list[int]) -> Any:
-    return np.loadtxt(BytesIO(piece), delimiter=delimiter, usecols=columns, comments=None, ndmin=2)
-
-
-ROUTES = (_by_arrow, _by_pandas, _by_numpy)
-"""The first that is installed reads. Each gives the numbers of some columns, rounded as Python rounds them, or raises.
-
-pandas is as fast as pyarrow and takes longer to import; NumPy takes four thirds of the time. polars is hardly faster, and
-hangs in a fork of a process that has used it.
-"""
 
 
 def _lines(file: IO[bytes]) -> Iterator[str]:

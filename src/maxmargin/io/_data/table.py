@@ -1,7 +1,6 @@
 """Columns of a table become samples and labels; Parquet files, by pyarrow, are such tables."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -32,22 +31,20 @@ class Request:
     zero_based: bool | None
 
 
-class Table(ABC):
-    """Columns of a file: abstract; a reader says how many there are, what they are called, and hands out samples and labels."""
+@dataclass(frozen=True)
+class Table:
+    """Columns of a file: how many there are, what they are called, and how some are read as samples, and one as labels."""
 
     n_columns: int
     names: tuple[str, ...] | None
-
-    @abstractmethod
-    def features(self, columns: Sequence[int]) -> Any:
-        """Some columns as samples."""
-
-    @abstractmethod
-    def labels(self, column: int) -> Any:
-        """One column as labels."""
+    features: Callable[[Sequence[int]], Any]
+    labels: Callable[[int], Any]
 
     def split(self, request: Request) -> Data:
         """The samples and, if there are any, the labels."""
+        if self.names is not None and len(set(self.names)) < self.n_columns:
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise InvalidInputError(f"two columns are called {twice!r}. Rename one.")
         place, wanted = self._place(request), request.feature_names
         columns = [k for k in range(self.n_columns) if k != place]
         if wanted is not None and self.names is not None:
@@ -115,63 +112,48 @@ def tidy_labels(values: Array) -> Array:
     return values
 
 
-class ParquetTable(Table):
-    """An open file, of which columns are read when they are asked for."""
-
-    names: tuple[str, ...]
-
-    def __init__(self, arrow: Any, file: Any) -> None:
-        self._arrow, self._file = arrow, file
-        self.names = tuple(str(name) for name in file.schema_arrow.names)
-        self.n_columns = len(self.names)
-
-    def features(self, columns: Sequence[int]) -> Any:
-        """One array; float32 if all columns are."""
-        is_single = all(self._arrow.types.is_float32(self._file.schema_arrow.types[k]) for k in columns)
-        X = np.empty((self._file.metadata.num_rows, len(columns)), dtype=np.float32 if is_single else np.float64)
-        for place, k in enumerate(columns):
-            X[:, place] = self._values(k, "fiub")
-        return X
-
-    def labels(self, column: int) -> Any:
-        """Whole numbers, numbers, truth values or texts."""
-        return tidy_labels(self._values(column, "fiubUO"))
-
-    def _values(self, k: int, kinds: str) -> Any:
-        """The values of a column whose dtype is of one of these kinds; objects must be texts."""
-        where = f"column {self.names[k]!r}"
-        try:
-            column = self._file.read(columns=[self._file.schema_arrow.names[k]]).column(0)
-        except (self._arrow.ArrowException, OSError, ValueError) as error:
-            raise InvalidInputError(f"{where} cannot be read ({_line(error)}).") from error
-        if column.null_count:
-            raise InvalidInputError(f"{where} has {column.null_count} missing values. Fill them in.")
-        if self._arrow.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        values = np.asarray(column.to_numpy())
-        if values.dtype.kind not in kinds or (values.dtype == object and not all(isinstance(v, str) for v in values)):
-            raise InvalidInputError(f"{where} holds {column.type}. Encode it as numbers first.")
-        return values
-
-
 def read_parquet(file: IO[bytes], request: Request) -> Data:
-    """Samples and labels; the size is looked at before columns are read."""
+    """Samples and labels; the size is looked at before columns are read, and columns when they are asked for."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
         raise MissingExtraError("Parquet needs the package pyarrow: pip install 'maxmargin[parquet]'.") from error
+    damage = (pyarrow.ArrowException, OSError, ValueError)
     try:
         found = pyarrow.parquet.ParquetFile(file)
-        names = found.schema_arrow.names
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        schema, n = found.schema_arrow, found.metadata.num_rows
+    except damage as error:
         raise InvalidInputError(f"it is no Parquet file ({_line(error)}).") from error
-    if len(set(names)) != len(names):
-        raise InvalidInputError("two columns have the same name. Rename one.")
-    size = 8 * found.metadata.num_rows * len(names)
+    size = 8 * n * len(schema.names)
     if size > request.max_bytes:
         raise InvalidInputError(f"its values take {size} bytes, more than the limit of {request.max_bytes}.")
-    return ParquetTable(pyarrow, found).split(request)
+
+    def values(k: int, kinds: str) -> Array:
+        """A column whose dtype is of one of these kinds; objects must be texts."""
+        where = f"column {schema.names[k]!r}"
+        try:
+            column = found.read(columns=[schema.names[k]]).column(0)
+        except damage as error:
+            raise InvalidInputError(f"{where} cannot be read ({_line(error)}).") from error
+        if column.null_count:
+            raise InvalidInputError(f"{where} has {column.null_count} missing values. Fill them in.")
+        if pyarrow.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        read = np.asarray(column.to_numpy())
+        if read.dtype.kind not in kinds or (read.dtype == object and not all(isinstance(one, str) for one in read)):
+            raise InvalidInputError(f"{where} holds {column.type}. Encode it as numbers first.")
+        return read
+
+    def features(columns: Sequence[int]) -> Array:
+        is_single = all(pyarrow.types.is_float32(schema.types[k]) for k in columns)
+        X = np.empty((n, len(columns)), dtype=np.float32 if is_single else np.float64)
+        for place, k in enumerate(columns):
+            X[:, place] = values(k, "fiub")
+        return X
+
+    names = tuple(map(str, schema.names))
+    return Table(len(names), names, features, lambda k: tidy_labels(values(k, "fiubUO"))).split(request)
 
 
 def _line(error: Exception) -> str:
