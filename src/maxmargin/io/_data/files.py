@@ -7,7 +7,9 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,17 +23,19 @@ from maxmargin.io._data.table import Data, Request, check_width, read_parquet, t
 from maxmargin.io._model.archive import Array
 from maxmargin.io._text import LARGEST_INDEX, LONGEST_LINE, NUMBER, feature_count, shown
 
-ENTRY = re.compile(rb"(?:[0-9]{1,100}|qid):" + NUMBER.pattern)
+ENTRY = re.compile(rb"[0-9]{1,100}:" + NUMBER.pattern)
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError)
+
+
+def _words(line: bytes) -> list[bytes]:
+    """The label and the entries of a line, without comment and number of a query."""
+    return [word for word in line.partition(b"#")[0].split() if not word.startswith(b"qid:")]
 
 
 def looks_like_svmlight(start: bytes) -> bool:
     """Whether the first line with content is a label and entries."""
-    for line in start.split(b"\n"):
-        tokens = line.partition(b"#")[0].split()
-        if tokens:
-            return len(tokens) > 1 and bool(NUMBER.fullmatch(tokens[0])) and bool(ENTRY.fullmatch(tokens[1]))
-    return False
+    words = next(filter(None, map(_words, start.split(b"\n"))), [])
+    return len(words) > 1 and bool(NUMBER.fullmatch(words[0])) and bool(ENTRY.fullmatch(words[1]))
 
 
 def read_svmlight(file: IO[bytes], request: Request) -> Data:
@@ -43,32 +47,26 @@ def read_svmlight(file: IO[bytes], request: Request) -> Data:
         X, y = load_svmlight_file(file, dtype=np.float64, zero_based=zero_based)
     except (ValueError, OverflowError) as error:
         file.seek(0)
-        _find_fault(file)
-        raise InvalidInputError(f"it is no svmlight file ({error}).") from error
+        lines = enumerate(iter(partial(file.readline, LONGEST_LINE), b""), start=1)
+        faults = (f"line {number}: {fault}." for number, line in lines if (fault := _fault(_words(line))))
+        raise InvalidInputError(next(faults, f"it is no svmlight file ({error}).")) from error
     X.resize((X.shape[0], feature_count(X.shape[1], X.nnz, request.n_features, InvalidInputError)))
     return Data(X, tidy_labels(y))
 
 
-def _find_fault(file: IO[bytes]) -> None:
-    """Raise for the first line that is none of the format's."""
-    number = 0
-    while line := file.readline(LONGEST_LINE):
-        number += 1
-        tokens = line.partition(b"#")[0].split()
-        if tokens and not NUMBER.fullmatch(tokens[0]):
-            raise InvalidInputError(f"line {number}: {shown(tokens[0])} is no label; svmlight's are single numbers.")
-        last = -1
-        for token in tokens[1:]:
-            if not ENTRY.fullmatch(token):
-                raise InvalidInputError(f"line {number}: {shown(token)} where index:value is wanted.")
-            if token.startswith(b"qid"):
-                continue
-            index = int(token.partition(b":")[0])
-            if index > LARGEST_INDEX:
-                raise InvalidInputError(f"line {number}: index {index} is too large; the largest is {LARGEST_INDEX}.")
-            if index <= last:
-                raise InvalidInputError(f"line {number}: index {index} follows {last}; indices must rise.")
-            last = index
+def _fault(words: list[bytes]) -> str:
+    """What is wrong with the label and the entries of a line; no words if nothing is."""
+    if words and not NUMBER.fullmatch(words[0]):
+        return f"{shown(words[0])} is no label; svmlight's are single numbers"
+    wrong = [word for word in words[1:] if not ENTRY.fullmatch(word)]
+    if wrong:
+        return f"{shown(wrong[0])} where index:value is wanted"
+    for last, index in pairwise([-1, *(int(word.partition(b":")[0]) for word in words[1:])]):
+        if index > LARGEST_INDEX:
+            return f"index {index} is too large; the largest is {LARGEST_INDEX}"
+        if index <= last:
+            return f"index {index} follows {last}; indices must rise"
+    return ""
 
 
 def read_npz(file: IO[bytes], request: Request) -> Data:
