@@ -56,11 +56,6 @@ def encode(name: str, value: Any) -> Any:
     )
 
 
-def encode_float(value: float) -> Any:
-    """A number as JSON, NaN and infinities included."""
-    return encode("", float(value))
-
-
 def decode(name: str, value: Any) -> Any:
     """The inverse of `encode`; anything else is refused by the field's name."""
     if isinstance(value, int | float):
