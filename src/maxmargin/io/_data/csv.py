@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.io._data.table import Data, Request, Table, tidy_labels
+from maxmargin.io._data.table import Data, Table, tidy_labels
 from maxmargin.io._model.archive import Array
 from maxmargin.io._text import LONGEST_LINE
 
@@ -28,10 +28,10 @@ PIECE = 1 << 22
 """Bytes that NumPy is given at a time."""
 
 
-def read_csv(file: IO[bytes], request: Request) -> Data:
+def read_csv(file: IO[bytes], header: bool | None, **wanted: Any) -> Data:
     """Samples and labels."""
-    found = CsvTable(file, request.header)
-    return Table(found.n_columns, found.names, found.features, found.labels).split(request)
+    found = CsvTable(file, header)
+    return Table(found.n_columns, found.names, found.features, found.labels).split(**wanted)
 
 
 class CsvTable:

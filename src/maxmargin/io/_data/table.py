@@ -20,18 +20,6 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Request:
-    """What the caller of `read_data` wants; see there."""
-
-    target: str | int | None
-    n_features: int | None
-    feature_names: Sequence[str] | None
-    header: bool | None
-    max_bytes: int
-    zero_based: bool | None
-
-
-@dataclass(frozen=True)
 class Table:
     """Columns of a file: how many there are, what they are called, and how some are read as samples, and one as labels."""
 
@@ -40,30 +28,30 @@ class Table:
     features: Callable[[Sequence[int]], Any]
     labels: Callable[[int], Any]
 
-    def split(self, request: Request) -> Data:
-        """The samples and, if there are any, the labels."""
+    def split(
+        self, target: str | int | None, n_features: int | None, feature_names: Sequence[str] | None, **_: Any
+    ) -> Data:
+        """The samples and, if there are any, the labels, as `read_data` says."""
         if self.names is not None and len(set(self.names)) < self.n_columns:
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise InvalidInputError(f"two columns are called {twice!r}. Rename one.")
-        place, wanted = self._place(request), request.feature_names
+        wanted = None if self.names is None else feature_names
+        has_labels = self.n_columns != n_features
+        if self.names is not None and wanted is not None:
+            has_labels = self.names[-1] not in wanted
+        place = self._place(-1 if target is None else target) if has_labels or target is not None else None
         columns = [k for k in range(self.n_columns) if k != place]
-        if wanted is not None and self.names is not None:
+        if self.names is not None and wanted is not None:
             for name in wanted:
                 if name not in self.names:
                     raise InvalidInputError(f"there is no column {name!r}, a feature of the model; {self._listed()}.")
             columns = [self.names.index(name) for name in wanted]
-        check_width(len(columns), request.n_features)
+        check_width(len(columns), n_features)
         names = None if self.names is None else tuple(self.names[k] for k in columns)
         return Data(self.features(columns), None if place is None else self.labels(place), names)
 
-    def _place(self, request: Request) -> int | None:
-        """The number of the labels' column; None if there are no labels."""
-        target = request.target
-        if target is None:
-            has_labels = self.n_columns != request.n_features
-            if request.feature_names is not None and self.names is not None:
-                has_labels = self.names[-1] not in request.feature_names
-            return self.n_columns - 1 if has_labels else None
+    def _place(self, target: str | int) -> int:
+        """The number of a column."""
         if self.names is not None and target in self.names:
             return self.names.index(str(target))
         try:
@@ -112,7 +100,7 @@ def tidy_labels(values: Array) -> Array:
     return values
 
 
-def read_parquet(file: IO[bytes], request: Request) -> Data:
+def read_parquet(file: IO[bytes], max_bytes: int, **wanted: Any) -> Data:
     """Samples and labels; the size is looked at before columns are read, and columns when they are asked for."""
     try:
         import pyarrow
@@ -126,8 +114,8 @@ def read_parquet(file: IO[bytes], request: Request) -> Data:
     except damage as error:
         raise InvalidInputError(f"it is no Parquet file ({_line(error)}).") from error
     size = 8 * n * len(schema.names)
-    if size > request.max_bytes:
-        raise InvalidInputError(f"its values take {size} bytes, more than the limit of {request.max_bytes}.")
+    if size > max_bytes:
+        raise InvalidInputError(f"its values take {size} bytes, more than the limit of {max_bytes}.")
 
     def values(k: int, kinds: str) -> Array:
         """A column whose dtype is of one of these kinds; objects must be texts."""
@@ -153,7 +141,7 @@ def read_parquet(file: IO[bytes], request: Request) -> Data:
         return X
 
     names = tuple(map(str, schema.names))
-    return Table(len(names), names, features, lambda k: tidy_labels(values(k, "fiubUO"))).split(request)
+    return Table(len(names), names, features, lambda k: tidy_labels(values(k, "fiubUO"))).split(**wanted)
 
 
 def _line(error: Exception) -> str:
