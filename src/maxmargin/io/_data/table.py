@@ -21,12 +21,11 @@ class Data:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of a file: how many there are, what they are called, and how some are read as samples, and one as labels."""
+    """Columns of a file: how many there are, what they are called, and how some are read as samples, one as labels."""
 
     n_columns: int
     names: tuple[str, ...] | None
-    features: Callable[[Sequence[int]], Any]
-    labels: Callable[[int], Any]
+    read: Callable[[Sequence[int], int | None], tuple[Any, Any]]
 
     def split(
         self, target: str | int | None, n_features: int | None, feature_names: Sequence[str] | None, **_: Any
@@ -48,7 +47,7 @@ class Table:
             columns = [self.names.index(name) for name in wanted]
         check_width(len(columns), n_features)
         names = None if self.names is None else tuple(self.names[k] for k in columns)
-        return Data(self.features(columns), None if place is None else self.labels(place), names)
+        return Data(*self.read(columns, place), names)
 
     def _place(self, target: str | int) -> int:
         """The number of a column."""
@@ -109,8 +108,8 @@ def read_parquet(file: IO[bytes], max_bytes: int, **wanted: Any) -> Data:
         raise MissingExtraError("Parquet needs the package pyarrow: pip install 'maxmargin[parquet]'.") from error
     damage = (pyarrow.ArrowException, OSError, ValueError)
     try:
-        found = pyarrow.parquet.ParquetFile(file)
-        schema, n = found.schema_arrow, found.metadata.num_rows
+        opened = pyarrow.parquet.ParquetFile(file)
+        schema, n = opened.schema_arrow, opened.metadata.num_rows
     except damage as error:
         raise InvalidInputError(f"it is no Parquet file ({_line(error)}).") from error
     size = 8 * n * len(schema.names)
@@ -121,27 +120,26 @@ def read_parquet(file: IO[bytes], max_bytes: int, **wanted: Any) -> Data:
         """A column whose dtype is of one of these kinds; objects must be texts."""
         where = f"column {schema.names[k]!r}"
         try:
-            column = found.read(columns=[schema.names[k]]).column(0)
+            column = opened.read(columns=[schema.names[k]]).column(0)
         except damage as error:
             raise InvalidInputError(f"{where} cannot be read ({_line(error)}).") from error
         if column.null_count:
             raise InvalidInputError(f"{where} has {column.null_count} missing values. Fill them in.")
         if pyarrow.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        read = np.asarray(column.to_numpy())
-        if read.dtype.kind not in kinds or (read.dtype == object and not all(isinstance(one, str) for one in read)):
+        found = np.asarray(column.to_numpy())
+        if found.dtype.kind not in kinds or (found.dtype == object and not all(isinstance(v, str) for v in found)):
             raise InvalidInputError(f"{where} holds {column.type}. Encode it as numbers first.")
-        return read
+        return found
 
-    def features(columns: Sequence[int]) -> Array:
+    def read(columns: Sequence[int], label: int | None) -> tuple[Any, Any]:
         is_single = all(pyarrow.types.is_float32(schema.types[k]) for k in columns)
         X = np.empty((n, len(columns)), dtype=np.float32 if is_single else np.float64)
         for place, k in enumerate(columns):
             X[:, place] = values(k, "fiub")
-        return X
+        return X, None if label is None else tidy_labels(values(label, "fiubUO"))
 
-    names = tuple(map(str, schema.names))
-    return Table(len(names), names, features, lambda k: tidy_labels(values(k, "fiubUO"))).split(**wanted)
+    return Table(len(schema.names), tuple(map(str, schema.names)), read).split(**wanted)
 
 
 def _line(error: Exception) -> str:
