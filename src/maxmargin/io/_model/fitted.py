@@ -22,7 +22,7 @@ from maxmargin.estimators.stochastic.perceptron import PerceptronStream
 from maxmargin.estimators.training_data import Fingerprint
 from maxmargin.io._model.archive import Array, damaged, require
 from maxmargin.io._model.fields import INDICES, Fields, describe_proofs
-from maxmargin.io._model.parameters import decode, decode_float, decode_kernel, decode_number, encode
+from maxmargin.io._model.parameters import decode, decode_float, decode_number, encode
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.solvers.stochastic.iterates import AVERAGES, Iterates, Rule
@@ -212,9 +212,10 @@ def _decode_hexadecimal(name: str, said: Any) -> int:
     return int(said, 16)
 
 
-def _describe_kernel(f: Fields) -> Kernel:
-    kernel: Kernel = f.value("kernel", decode_kernel)
-    require(kernel.is_resolved, "kernel", f"{kernel!r} still depends on data")
+def _describe_kernel(f: Fields) -> Any:
+    kernel = f.value("kernel", decode)
+    is_right = isinstance(kernel, Kernel) and kernel.is_resolved
+    require(is_right, "kernel", f"{kernel!r} where a kernel is wanted that depends on no data any more")
     is_right = not isinstance(kernel, Precomputed) or f.n == f.n_features
     require(is_right, "shape_fit", f"a precomputed matrix is square, not {f.n} × {f.n_features}")
     return kernel

@@ -22,7 +22,7 @@ from maxmargin.core import Regularization
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.estimators.base import budget_from, check_choice, seed_from
 from maxmargin.io._model.archive import damaged, require
-from maxmargin.kernels import Kernel, kernel_from_name
+from maxmargin.kernels import kernel_from_name
 from maxmargin.kernels.names import KERNELS
 from maxmargin.solvers import SOLVERS, Auto
 from maxmargin.threads import usable_threads
@@ -112,13 +112,6 @@ def decode_number(name: str, value: Any) -> float:
     number = decode_float(name, value)
     require(not math.isnan(number), name, "a value is NaN")
     return number
-
-
-def decode_kernel(name: str, value: Any) -> Kernel:
-    """A kernel of the header."""
-    kernel: Kernel = decode(name, value)
-    require(isinstance(kernel, Kernel), name, f"{value!r} where a kernel is wanted")
-    return kernel
 
 
 def parse_json(text: bytes | bytearray, part: str) -> Any:
