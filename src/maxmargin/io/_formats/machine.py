@@ -69,8 +69,10 @@ def machine_of(estimator: Any) -> Machine:
         )
     check_is_fitted(estimator, "intercept_")
     if getattr(estimator, "_votes", None) is not None:
-        what = 'A Perceptron with output="voted" decides by the votes of all its versions, which no other format holds.'
-        raise NotSupportedError(f'{what} Use output="averaged", which is nearly as good.')
+        raise NotSupportedError(
+            'A Perceptron with output="voted" decides by the votes of all its versions, which no other format holds. '
+            'Use output="averaged", which is nearly as good.'
+        )
     kernel, is_pairwise = getattr(estimator, "kernel_", Linear()), isinstance(estimator, SVC | HardMarginSVC)
     several = "one_vs_one" if is_pairwise else "one_vs_rest"
     scheme = "binary" if len(estimator.classes_) == 2 else several
