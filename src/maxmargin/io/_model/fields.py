@@ -213,16 +213,12 @@ def describe_proofs(f: Fields) -> None:
     require(are_whole, "trace", "an iteration is not a whole number")
     worst = f.whole("worst", 0, f.n_problems - 1, _worst) if f.n_problems > 1 else 0
     if f.is_reading:
-        moments = [tuple(_point(*row) for row in points.tolist()) for points in traces]
+        moments = [tuple(TracePoint(a, int(b), *c) for a, b, *c in points.tolist()) for points in traces]
         store_endings(f.model, worst, certificate=certificates, status=statuses, solver=solvers, trace=moments)
 
 
 def _worst(model: Any) -> int:
     return next(k for k, certificate in enumerate(model.certificate_) if certificate is model.certificate_.worst)
-
-
-def _point(seconds: float, iteration: float, *values: float) -> TracePoint:
-    return TracePoint(seconds, int(iteration), *values)
 
 
 def _decode_text(name: str, said: Any) -> str:
