@@ -50,13 +50,13 @@ def test_every_estimator_and_parameter_can_be_reached(call, clouds, options, wan
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--kernel", "foo"], "kernel='foo' where one of 'linear', 'poly'"),
+        (["--kernel", "foo"], "kernel='foo' is unknown. Use one of 'linear', 'poly'"),
         (["-e", "forest"], "one of auto, svc, linear"),
         (["-e", "perceptron", "--tol", "1"], "Perceptron has no parameter tol; it has coef0, "),
         (["-C", "0"], "C = 0.0 where a number > 0 is wanted"),
         (["-C", "lasso:1"], "mean:1"),
         (["--tol", "much"], "--tol"),
-        (["--tol", "-1"], "tol=-1.0 where a finite number ≥ 0"),
+        (["--tol", "-1"], "must be a number ≥ 0, got -1.0"),
         (["--set", "kernel"], "NAME=VALUE"),
         (["--set", "colour=3"], "SVC has no parameter colour"),
         (["--set", "C=3", "-C", "2"], "C was given twice"),

@@ -28,29 +28,31 @@ def run_demo(page: Path) -> None:
     _print(Panel(Text("maxmargin: every answer carries its proof", justify="center"), style="bold"))
     with Console().status("loading the compiled loops (on the first run: compiling them)"):
         HardMarginSVC(solver="constraint_generation").fit([[0.0], [1.0]], [0, 1])
-    _separable()
-    _not_separable()
-    _left_out(page)
-    _bounds()
-    _speed()
+    cancer = load_breast_cancer()
+    _separable(cancer.data, cancer.target)
+    _not_separable(load_iris())
+    _left_out(StandardScaler().fit_transform(cancer.data), cancer, page)
+    X, y = _two_clouds(4000, 5)
+    bounds = maxmargin.bounds.of_model(HardMarginSVC(fit_intercept=False).fit(X, y), X, y)
+    _part("4. What the margin promises", "two well separated clouds, 4000 samples × 5 features")
+    _say("", *bounds_table(bounds))
+    _speed(*_two_clouds(20_000, 50, gap=0.05))
     ending = Text(f"A page about the model of part 3 was written to {page}. Open it in a browser.", style="bold")
     _print("", Rule(style="dim"), ending)
     _print("Next: maxmargin fit --help, `from maxmargin import SVC`, and the pages in docs/.")
 
 
-def _separable() -> None:
-    X, y = load_breast_cancer(return_X_y=True)
+def _separable(X: Any, y: Any) -> None:
     model = HardMarginSVC()
     seconds = _seconds(model, X, y)
-    _title("1. A hard margin", f"breast cancer, {X.shape[0]} samples × {X.shape[1]} features, unscaled")
+    _part("1. A hard margin", f"breast cancer, {X.shape[0]} samples × {X.shape[1]} features, unscaled")
     _say(f"Fitted in {seconds:.2f} s. The certificate, recomputed from the data:")
     _say(str(certify(model, X, y)), "", certificate_table(model.certificate_))
 
 
-def _not_separable() -> None:
-    iris = load_iris()
+def _not_separable(iris: Any) -> None:
     X, y = iris.data[iris.target > 0], iris.target_names[iris.target[iris.target > 0]]
-    _title("2. No hyperplane, and why", "iris: versicolor against virginica")
+    _part("2. No hyperplane, and why", "iris: versicolor against virginica")
     try:
         HardMarginSVC().fit(X, y)
     except maxmargin.NotSeparableError as error:
@@ -59,10 +61,9 @@ def _not_separable() -> None:
     _say(f"With an RBF kernel there is a hyperplane; its margin is {model.certificate_.margin:.3g}.")
 
 
-def _left_out(page: Path) -> None:
-    cancer = load_breast_cancer()
-    X, y = StandardScaler().fit_transform(cancer.data), cancer.target_names[cancer.target]
-    _title("3. A kernel machine, and every sample left out once", "breast cancer, scaled; SVC, RBF kernel, C = 10")
+def _left_out(X: Any, cancer: Any, page: Path) -> None:
+    y, names = cancer.target_names[cancer.target], cancer.feature_names
+    _part("3. A kernel machine, and every sample left out once", "breast cancer, scaled; SVC, RBF kernel, C = 10")
     with Console().status("training"):
         model = SVC(C=10).fit(X, y)
     _say(str(certify(model, X, y)))
@@ -71,21 +72,11 @@ def _left_out(page: Path) -> None:
     _say(f"Exact leave-one-out: {result.n} models, of which {result.n_retrained} had to be retrained.")
     _say("", *loo_tables(result))
     with Console().status("writing the page"):
-        maxmargin.report(
-            model, X, y, page, feature_names=cancer.feature_names, leave_one_out=result, title="maxmargin demo"
-        )
+        maxmargin.report(model, X, y, page, feature_names=names, leave_one_out=result, title="maxmargin demo")
 
 
-def _bounds() -> None:
-    X, y = _two_clouds(4000, 5)
-    model = HardMarginSVC(fit_intercept=False).fit(X, y)
-    _title("4. What the margin promises", "two well separated clouds, 4000 samples × 5 features")
-    _say("", *bounds_table(maxmargin.bounds.of_model(model, X, y)))
-
-
-def _speed() -> None:
-    X, y = _two_clouds(20_000, 50, gap=0.05)
-    _title("5. Speed", "20 000 separable samples × 50 features")
+def _speed(X: Any, y: Any) -> None:
+    _part("5. Speed", "20 000 separable samples × 50 features")
     model = HardMarginSVC()
     ours = _seconds(model, X, y)
     proved = "certified" if model.certificate_.is_certified else "not certified"
@@ -115,7 +106,7 @@ def _print(*parts: Any) -> None:
     Screen().show(*parts, width=min(Console().width, WIDTH))
 
 
-def _title(title: str, subtitle: str) -> None:
+def _part(title: str, subtitle: str) -> None:
     _print("", Text(title, style="bold cyan"), Text(subtitle, style="dim"))
 
 

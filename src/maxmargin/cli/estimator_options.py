@@ -68,7 +68,7 @@ def choose(learning: Learning, budgets: Budgets | None, X: Any, y: Any) -> tuple
     Parameters that it does not have are refused.
     """
     import maxmargin
-    from maxmargin.io._model.parameters import check_parameter
+    from maxmargin.io._model.parameters import check_parameters
 
     name, reason = learning.estimator, ""
     if name not in ("auto", *ESTIMATORS):
@@ -79,13 +79,14 @@ def choose(learning: Learning, budgets: Budgets | None, X: Any, y: Any) -> tuple
             name, reason = _by_data(X, set(given))
         kind = getattr(maxmargin, ESTIMATORS[name])
         known = sorted(kind().get_params(deep=False))
-        for parameter, value in given.items():
+        for parameter in given:
             if parameter not in known:
                 raise InvalidInputError(f"{kind.__name__} has no parameter {parameter}; it has {', '.join(known)}.")
-            check_parameter(parameter, value)
-    except InvalidInputError as error:
+        model = kind(**given)
+        check_parameters(model)
+    except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    return kind(**given), reason
+    return model, reason
 
 
 def _given(learning: Learning, budgets: Budgets | None, y: Any) -> dict[str, Any]:

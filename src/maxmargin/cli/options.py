@@ -3,7 +3,7 @@
 import inspect
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -77,7 +77,7 @@ HEADER = "Whether the first line of a CSV file names the columns. Default: detec
 
 @dataclass(frozen=True)
 class Source:
-    """The options of how data are read."""
+    """The options of how data are read, by the names that `read_data` has for them."""
 
     target: Annotated[str | None, option("--target -t", "COLUMN", TARGET, DATA)] = None
     format: Annotated[str, option("--format", "auto|svmlight|csv|parquet|npz", FORMAT, DATA)] = "auto"
@@ -94,12 +94,9 @@ class Source:
         """Samples, with the features of a model if one is given, and labels if there are any."""
         from maxmargin.io import read_data
 
-        wanted: dict[str, Any] = {}
-        if model is not None:
-            names = getattr(model, "feature_names_in_", None)
-            wanted["n_features"] = int(model.n_features_in_)
-            wanted["feature_names"] = None if names is None else [str(name) for name in names]
-        return read_data(path, target=self.target, header=self.header, format=self.format, **wanted)
+        names, width = getattr(model, "feature_names_in_", None), getattr(model, "n_features_in_", None)
+        known = None if names is None else [str(name) for name in names]
+        return read_data(path, n_features=width, feature_names=known, **asdict(self))
 
 
 def check_places(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:

@@ -5,7 +5,6 @@ A command ends with an exit code. Where something went wrong, one line on stderr
 """
 
 import json
-import math
 import os
 import sys
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -16,6 +15,7 @@ from typing import Annotated, Any
 
 from maxmargin.cli.options import OUTPUT, option
 
+CONSTANTS = {"Infinity": "inf", "-Infinity": "-inf", "NaN": "nan"}
 DONE, BAD_INPUT, WRONG_USAGE, NOT_REACHED, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
 
 
@@ -102,22 +102,13 @@ def plain(value: Any) -> Any:
     >>> plain({"gap": float("inf"), "groups": (1, 2), "C": 10.0})
     {'gap': 'inf', 'groups': [1, 2], 'C': 10.0}
     """
-    if hasattr(value, "tolist"):  # numpy's
-        value = value.tolist()
-    elif hasattr(value, "_asdict"):
-        value = value._asdict()
-    elif is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    match value:
-        case Enum():
-            return value.name
-        case float():
-            return value if math.isfinite(value) else str(value)
-        case None | bool() | int() | str():
-            return value
-        case dict():
-            return {str(name): plain(one) for name, one in value.items()}
-        case list() | tuple():
-            return [plain(one) for one in value]
-        case _:
-            return str(value)
+    return json.loads(json.dumps(value, default=_plain), parse_constant=CONSTANTS.get)
+
+
+def _plain(value: Any) -> Any:
+    """What stands for an object that JSON does not know."""
+    if isinstance(value, Enum):
+        return value.name
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return value.tolist() if hasattr(value, "tolist") else str(value)

@@ -21,7 +21,7 @@ from maxmargin.io._formats.text_models import READERS, WRITERS
 from maxmargin.io._model.archive import MAX_BYTES, Archive, damaged, describe, require, write_archive
 from maxmargin.io._model.fields import Fields
 from maxmargin.io._model.fitted import DESCRIPTIONS
-from maxmargin.io._model.parameters import decode_parameters, encode, parse_json
+from maxmargin.io._model.parameters import decode_estimator, encode, parse_json
 from maxmargin.io._text import LARGEST_INDEX
 
 FORMAT, VERSION = "maxmargin model", 1
@@ -103,7 +103,7 @@ def read_model(file: IO[bytes]) -> Any:
     try:
         header = _header(archive)
         kind = KINDS[header["estimator"]]
-        model = kind(**decode_parameters(kind, header["parameters"]))
+        model = decode_estimator(kind, header["parameters"])
         fields = Fields(model, header["fitted"], header["arrays"], archive)
         DESCRIPTIONS[kind](fields)
         fields.end()

@@ -1,7 +1,7 @@
 """Lines and numbers of text files, read strictly, with a line's number in every complaint."""
 
-import math
 import re
+import sys
 from array import array
 from collections.abc import Callable
 from itertools import pairwise
@@ -14,7 +14,7 @@ from maxmargin.errors import ModelFileError
 from maxmargin.io._model.archive import Array
 
 LONGEST_LINE = 64 << 20
-LARGEST_INDEX = 2**31 - 1
+LARGEST_INDEX, LARGEST = 2**31 - 1, sys.float_info.max
 FEW_FEATURES = 1 << 20
 PER_ENTRY = 100
 DENSE = 0.25
@@ -56,22 +56,17 @@ class Lines:
         """The error of something in the present line."""
         return ModelFileError(f"The model file is damaged at {part!r}, line {self._number}: {what}.", part)
 
-    def numbers(self, part: str, tokens: list[bytes], count: int = 1) -> list[float]:
-        """So many finite numbers."""
+    def numbers(self, part: str, tokens: list[bytes], count: int = 1, low: int | None = None) -> list[Any]:
+        """So many finite numbers; where `low` is said, whole ones from there on that fit into 32 bits."""
         self.require(len(tokens) == count, part, f"{len(tokens)} values where {count} are wanted")
-        values = [float(token) if NUMBER.fullmatch(token) else math.nan for token in tokens]
-        wrong = [token for token, value in zip(tokens, values, strict=True) if not math.isfinite(value)]
-        self.require(not wrong, part, f"{shown(b''.join(wrong[:1]))} is not a finite number")
-        return values
-
-    def wholes(self, part: str, tokens: list[bytes], count: int = 1, low: int = 0) -> list[int]:
-        """So many whole numbers from `low` on that fit into 32 bits."""
-        self.require(len(tokens) == count, part, f"{len(tokens)} values where {count} are wanted")
-        wrong = [token for token in tokens if not (WHOLE.fullmatch(token) and low <= int(token) <= LARGEST_INDEX)]
-        self.require(
-            not wrong, part, f"{shown(b''.join(wrong[:1]))} is not a whole number from {low} to {LARGEST_INDEX}"
+        form, kind, least, most = (
+            (NUMBER, float, -LARGEST, LARGEST) if low is None else (WHOLE, int, low, LARGEST_INDEX)
         )
-        return [int(token) for token in tokens]
+        for token in tokens:
+            if not (form.fullmatch(token) and least <= kind(token) <= most):
+                words = "a finite number" if low is None else f"a whole number from {low} to {LARGEST_INDEX}"
+                raise self.wrong(part, f"{shown(token)} is not {words}")
+        return [kind(token) for token in tokens]
 
 
 def read_support_vectors(
@@ -88,14 +83,14 @@ def read_support_vectors(
         coefficients.extend(lines.numbers(part, tokens[: shape[1]], shape[1]))
         entries = [token.partition(b":") for token in tokens[shape[1] :]]
         lines.require(all(colon for _, colon, _ in entries), part, "index:value is wanted")
-        columns, contents = [index for index, _, _ in entries], [value for _, _, value in entries]
         if is_precomputed:
-            lines.require(columns == [b"0"], part, "0:number is wanted, the number of a training sample")
-            columns, contents = contents, [b"1"]
-        places = lines.wholes(part, columns, len(columns), 1)
+            is_right = [index for index, _, _ in entries] == [b"0"]
+            lines.require(is_right, part, "0:number is wanted, the number of a training sample")
+            entries = [(entries[0][2], b":", b"1")]
+        places = lines.numbers(part, [index for index, _, _ in entries], len(entries), low=1)
         lines.require(all(a < b for a, b in pairwise(places)), part, "the indices do not rise")
         indices.extend(places)
-        values.extend(lines.numbers(part, contents, len(contents)))
+        values.extend(lines.numbers(part, [value for _, _, value in entries], len(entries)))
         ends.append(len(values))
     lines.end(part, shape[0])
     d = feature_count(max(indices, default=1), len(indices), n_features, lambda what: lines.wrong(part, what))

@@ -7,7 +7,9 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,81 +18,71 @@ import scipy.sparse as sp
 from numpy.lib import format as npy
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.io._data.csv import read_csv
-from maxmargin.io._data.table import Data, Request, check_width, read_parquet, tidy_labels
+from maxmargin.io._data.table import Data, check_width, read_csv, read_parquet, tidy_labels
 from maxmargin.io._model.archive import Array
 from maxmargin.io._text import LARGEST_INDEX, LONGEST_LINE, NUMBER, feature_count, shown
 
-ENTRY = re.compile(rb"(?:[0-9]{1,100}|qid):" + NUMBER.pattern)
+ENTRY = re.compile(rb"[0-9]{1,100}:" + NUMBER.pattern)
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError)
+
+
+def _words(line: bytes) -> list[bytes]:
+    """The label and the entries of a line, without comment and number of a query."""
+    return [word for word in line.partition(b"#")[0].split() if not word.startswith(b"qid:")]
 
 
 def looks_like_svmlight(start: bytes) -> bool:
     """Whether the first line with content is a label and entries."""
-    for line in start.split(b"\n"):
-        tokens = line.partition(b"#")[0].split()
-        if tokens:
-            return len(tokens) > 1 and bool(NUMBER.fullmatch(tokens[0])) and bool(ENTRY.fullmatch(tokens[1]))
-    return False
+    words = next(filter(None, map(_words, start.split(b"\n"))), [])
+    return len(words) > 1 and bool(NUMBER.fullmatch(words[0])) and bool(ENTRY.fullmatch(words[1]))
 
 
-def read_svmlight(file: IO[bytes], request: Request) -> Data:
+def read_svmlight(file: IO[bytes], n_features: int | None, zero_based: bool | None, **_: Any) -> Data:
     """The samples as CSR, the labels as numbers; features are counted from 0 on, from 1 on, or (None) as it looks."""
     from sklearn.datasets import load_svmlight_file
 
     try:
-        zero_based = "auto" if request.zero_based is None else request.zero_based
-        X, y = load_svmlight_file(file, dtype=np.float64, zero_based=zero_based)
+        first = "auto" if zero_based is None else zero_based
+        X, y = load_svmlight_file(file, dtype=np.float64, zero_based=first)
     except (ValueError, OverflowError) as error:
         file.seek(0)
-        _find_fault(file)
-        raise InvalidInputError(f"it is no svmlight file ({error}).") from error
-    X.resize((X.shape[0], feature_count(X.shape[1], X.nnz, request.n_features, InvalidInputError)))
+        lines = enumerate(iter(partial(file.readline, LONGEST_LINE), b""), start=1)
+        faults = (f"line {number}: {fault}." for number, line in lines if (fault := _fault(_words(line))))
+        raise InvalidInputError(next(faults, f"it is no svmlight file ({error}).")) from error
+    X.resize((X.shape[0], feature_count(X.shape[1], X.nnz, n_features, InvalidInputError)))
     return Data(X, tidy_labels(y))
 
 
-def _find_fault(file: IO[bytes]) -> None:
-    """Raise for the first line that is none of the format's."""
-    number = 0
-    while line := file.readline(LONGEST_LINE):
-        number += 1
-        tokens = line.partition(b"#")[0].split()
-        if tokens and not NUMBER.fullmatch(tokens[0]):
-            raise InvalidInputError(f"line {number}: {shown(tokens[0])} is no label; svmlight's are single numbers.")
-        last = -1
-        for token in tokens[1:]:
-            if not ENTRY.fullmatch(token):
-                raise InvalidInputError(f"line {number}: {shown(token)} where index:value is wanted.")
-            if token.startswith(b"qid"):
-                continue
-            index = int(token.partition(b":")[0])
-            if index > LARGEST_INDEX:
-                raise InvalidInputError(f"line {number}: index {index} is too large; the largest is {LARGEST_INDEX}.")
-            if index <= last:
-                raise InvalidInputError(f"line {number}: index {index} follows {last}; indices must rise.")
-            last = index
+def _fault(words: list[bytes]) -> str:
+    """What is wrong with the label and the entries of a line; no words if nothing is."""
+    if words and not NUMBER.fullmatch(words[0]):
+        return f"{shown(words[0])} is no label; svmlight's are single numbers"
+    wrong = [word for word in words[1:] if not ENTRY.fullmatch(word)]
+    if wrong:
+        return f"{shown(wrong[0])} where index:value is wanted"
+    for last, index in pairwise([-1, *(int(word.partition(b":")[0]) for word in words[1:])]):
+        if index > LARGEST_INDEX:
+            return f"index {index} is too large; the largest is {LARGEST_INDEX}"
+        if index <= last:
+            return f"index {index} follows {last}; indices must rise"
+    return ""
 
 
-def read_npz(file: IO[bytes], request: Request) -> Data:
+def read_npz(file: IO[bytes], target: str | int | None, n_features: int | None, max_bytes: int, **_: Any) -> Data:
     """The array "X", and the labels' array ("y" or `target`) if it is there; sizes are compared before anything is unpacked."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            X = _unpacked(archive, "X", request.max_bytes)
-            if X.ndim != 2 or X.dtype.kind not in "fiub":
-                raise InvalidInputError(f"X has shape {X.shape} and dtype {X.dtype}, wanted a table of numbers.")
-            check_width(X.shape[1], request.n_features)
-            X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-            if request.target is None and "y.npy" not in archive.namelist():
-                return Data(X, None)
-            name = "y" if request.target is None else str(request.target)
-            y = _unpacked(archive, name, request.max_bytes - X.nbytes)
-            if y.shape != X.shape[:1] or y.dtype.kind not in "fiubU":
-                raise InvalidInputError(f"{name} has shape {y.shape} and dtype {y.dtype}, wanted {X.shape[0]} labels.")
-            return Data(X, tidy_labels(y))
-    except InvalidInputError:
-        raise
-    except DAMAGE as error:
-        raise InvalidInputError(f"it is no npz file ({error}).") from error
+    with zipfile.ZipFile(file) as archive:
+        X = _unpacked(archive, "X", max_bytes)
+        if X.ndim != 2 or X.dtype.kind not in "fiub":
+            raise InvalidInputError(f"X has shape {X.shape} and dtype {X.dtype}, wanted a table of numbers.")
+        check_width(X.shape[1], n_features)
+        X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+        if target is None and "y.npy" not in archive.namelist():
+            return Data(X, None)
+        name = "y" if target is None else str(target)
+        y = _unpacked(archive, name, max_bytes - X.nbytes)
+        if y.shape != X.shape[:1] or y.dtype.kind not in "fiubU":
+            raise InvalidInputError(f"{name} has shape {y.shape} and dtype {y.dtype}, wanted {X.shape[0]} labels.")
+        return Data(X, tidy_labels(y))
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str, max_bytes: int) -> Array:
@@ -102,10 +94,10 @@ def _unpacked(archive: zipfile.ZipFile, name: str, max_bytes: int) -> Array:
         raise InvalidInputError(f"array {name!r} takes {size} bytes, more than the limit of {max_bytes}.")
     with archive.open(f"{name}.npy") as member:
         version = npy.read_magic(member)
-        readers: dict[tuple[int, int], Any] = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-        if version not in readers:
+        read_header = getattr(npy, "read_array_header_{}_{}".format(*version), None)
+        if read_header is None:
             raise InvalidInputError(f"array {name!r} has version {version} of the npy format.")
-        shape, is_fortran, dtype = readers[version](member)
+        shape, is_fortran, dtype = read_header(member)
         if dtype.hasobject:
             raise InvalidInputError(f"array {name!r} holds Python objects, which are not read. Save numbers or texts.")
         content = bytearray(size - member.tell())
@@ -121,13 +113,10 @@ MAX_BYTES = 16 << 30
 PIECE = 1 << 20
 """Bytes read from a stream at a time."""
 
-SUFFIXES = {
-    **dict.fromkeys((".svmlight", ".svm", ".libsvm"), "svmlight"),
-    **dict.fromkeys((".csv", ".tsv"), "csv"),
-    ".parquet": "parquet",
-    ".npz": "npz",
-}
-READERS: dict[str, Callable[[IO[bytes], Request], Data]] = {
+ALIASES = {"svm": "svmlight", "libsvm": "svmlight", "tsv": "csv"}
+"""Suffixes that are not the name of their format."""
+
+READERS: dict[str, Callable[..., Data]] = {
     "svmlight": read_svmlight,
     "csv": read_csv,
     "parquet": read_parquet,
@@ -191,14 +180,14 @@ def read_data(
     """
     if format != "auto" and format not in READERS:
         raise InvalidInputError(f"format must be 'auto' or one of {', '.join(map(repr, READERS))}, got {format!r}.")
-    request = Request(target, n_features, feature_names, header, max_bytes, zero_based)
-    name = os.fsdecode(path)
+    name, columns = os.fsdecode(path), {"target": target, "feature_names": feature_names, "header": header}
+    wanted = {"n_features": n_features, "max_bytes": max_bytes, "zero_based": zero_based, **columns}
     try:
         if name == "-":
             content = _all_of(sys.stdin.buffer, max_bytes)
-            return _read_file(content, content.getbuffer().nbytes, "standard input", format, request)
+            return _read_file(content, content.getbuffer().nbytes, "standard input", format, wanted)
         with open(name, "rb") as file:
-            return _read_file(file, os.fstat(file.fileno()).st_size, name, format, request)
+            return _read_file(file, os.fstat(file.fileno()).st_size, name, format, wanted)
     except OSError as error:
         raise InvalidInputError(f"Cannot read {name!r}: {error.strerror or error}.") from error
 
@@ -212,29 +201,29 @@ def _all_of(stream: IO[bytes], max_bytes: int) -> BytesIO:
     return content
 
 
-def _read_file(file: IO[bytes], size: int, name: str, format: str, request: Request) -> Data:
+def _read_file(file: IO[bytes], size: int, name: str, format: str, wanted: dict[str, Any]) -> Data:
     if size == 0:
         raise InvalidInputError(f"{name}: the file is empty.")
-    if size > request.max_bytes:
-        raise InvalidInputError(f"{name}: {size} bytes are more than the limit of {request.max_bytes}.")
+    if size > wanted["max_bytes"]:
+        raise InvalidInputError(f"{name}: {size} bytes are more than the limit of {wanted['max_bytes']}.")
     if format == "auto":
-        format = SUFFIXES.get(Path(name).suffix.lower(), "") or _by_content(file)
+        suffix = Path(name).suffix.lower().removeprefix(".")
+        format = ALIASES.get(suffix, suffix if suffix in READERS else _by_content(file))
     try:
-        data = READERS[format](file, request)
+        data = READERS[format](file, **wanted)
         if not np.isfinite(data.X.data if sp.issparse(data.X) else data.X).all():
             raise InvalidInputError("a value of the samples is NaN or infinite. Fill in or leave out such samples.")
         if 0 in data.X.shape:
             raise InvalidInputError(f"there are no {'features' if data.X.shape[0] else 'samples'} in it.")
     except InvalidInputError as error:
         raise type(error)(f"{name}: {error}") from error
+    except DAMAGE as error:
+        raise InvalidInputError(f"{name}: it is no {format} file ({error}).") from error
     return data
 
 
 def _by_content(file: IO[bytes]) -> str:
     start = file.read(1 << 16)
     file.seek(0)
-    if start.startswith(b"PK"):
-        return "npz"
-    if start.startswith(b"PAR1"):
-        return "parquet"
-    return "svmlight" if looks_like_svmlight(start) else "csv"
+    found = (format for first, format in ((b"PK", "npz"), (b"PAR1", "parquet")) if start.startswith(first))
+    return next(found, "svmlight" if looks_like_svmlight(start) else "csv")

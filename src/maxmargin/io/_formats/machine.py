@@ -6,7 +6,6 @@ p numbers the binary problems: one for two classes (positive: the second), a pai
 class each for one-vs-rest.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -17,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.estimators import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron
-from maxmargin.estimators.multiclass.one_vs_one import pairs_of, unpack_dual
+from maxmargin.estimators.multiclass.one_vs_one import pair_sums
 from maxmargin.io._model.archive import Array
 from maxmargin.io._model.fitted import expansion_of
 from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
@@ -49,18 +48,16 @@ class Machine:
         """A, (problems, support vectors), zeros included; kernels that are not linear."""
         if self.scheme != "one_vs_one":
             return np.asarray(self.coefficients)
-        A = np.zeros((len(self.pairs), self.coefficients.shape[1]))
-        for row, (own, coefficients) in zip(A, of_each_pair(self.coefficients, self.model.n_support_), strict=True):
-            row[own] = coefficients
-        return A
+        identity = sp.eye_array(self.coefficients.shape[1], format="csr")
+        return combined(self.coefficients, self.model.n_support_, identity)
 
 
-def of_each_pair(dual_coef: Array, n_support: Array) -> Iterator[tuple[Array, Array]]:
-    """(its support vectors, their coefficients) of each problem, from scikit-learn's layout of one-vs-one."""
-    n_classes, samples = len(n_support), np.arange(dual_coef.shape[1])
-    labels = np.repeat(np.arange(n_classes), n_support)
-    for pair in pairs_of(labels, n_classes):
-        yield pair.rows, unpack_dual(pair, samples, dual_coef, labels)
+def combined(dual_coef: Array, n_support: Any, rows: Any) -> Array:
+    """Σ_s coefficient_s row_s of each problem, (problems, width), from scikit-learn's layout of two classes or one-vs-one."""
+    if len(n_support) == 2:
+        return np.asarray(dual_coef @ rows)
+    classes = [slice(end - count, end) for end, count in zip(np.cumsum(n_support), n_support, strict=True)]
+    return pair_sums(np.array([dual_coef[:, own] @ rows[own] for own in classes]), len(n_support))
 
 
 def machine_of(estimator: Any) -> Machine:
@@ -108,7 +105,6 @@ def svc_of(parameters: dict[str, Any], classes: Any, counts: Any, dual_coef: Arr
     if isinstance(kernel, Linear):
         if len(intercept) * d > MAX_WEIGHTS:
             raise NotSupportedError(f"{len(intercept)} linear decisions of {d} features are more weights than fit.")
-        pairs = of_each_pair(dual_coef, model.n_support_)
-        model._weights = np.array([coefficients @ rows[own] for own, coefficients in pairs])
+        model._weights = combined(dual_coef, model.n_support_, rows)
     model._expansion = expansion_of(model)
     return model

@@ -28,23 +28,20 @@ from maxmargin.errors import NotSupportedError
 from maxmargin.estimators import SVC
 from maxmargin.io._formats.machine import Machine, svc_of
 from maxmargin.io._model.parameters import encode
-from maxmargin.io._text import Lines, read_support_vectors, shown
-from maxmargin.kernels import RBF, Linear, Polynomial, Precomputed, Sigmoid
+from maxmargin.io._text import LARGEST_INDEX, Lines, read_support_vectors, shown
+from maxmargin.kernels import Precomputed
+from maxmargin.kernels.names import KERNELS
 
-KERNELS: dict[str, Any] = {
-    "linear": Linear,
-    "poly": Polynomial,
-    "rbf": RBF,
-    "sigmoid": Sigmoid,
-    "precomputed": Precomputed,
-}
-LIBSVM_NAMES = {name.replace("poly", "polynomial"): name for name in KERNELS}
-PARAMETERS = {name: tuple(field.name for field in fields(kind)) for name, kind in KERNELS.items()}
+TYPES = ("linear", "poly", "rbf", "sigmoid")
+"""SVM-light's types of kernels, by number."""
+
+PARAMETERS = {name: tuple(field.name for field in fields(KERNELS[name])) for name in (*TYPES, "precomputed")}  # type: ignore[arg-type]
+LIBSVM_NAMES = {name.replace("poly", "polynomial"): name for name in PARAMETERS}
 KNOWN = {
     *("svm_type", "kernel_type", "degree", "gamma", "coef0", "nr_class", "total_sv", "rho", "label", "probA", "probB"),
     *("prob_density_marks", "nr_sv"),
 }
-SMALLEST_LABEL, LARGEST_LABEL = -(2**31), 2**31 - 1
+SMALLEST_LABEL = -(2**31)
 
 
 def _header(lines: Lines) -> dict[str, list[bytes]]:
@@ -68,15 +65,16 @@ def read_libsvm(file: IO[bytes], n_features: int | None) -> SVC:
     lines.require(kernel in LIBSVM_NAMES, "kernel_type", f"{kernel!r} is none of {', '.join(LIBSVM_NAMES)}")
     parameters: dict[str, Any] = {"kernel": LIBSVM_NAMES[kernel]}
     for name in PARAMETERS[LIBSVM_NAMES[kernel]]:
-        parameters[name] = (lines.wholes if name == "degree" else lines.numbers)(name, header[name])[0]
-    n_classes = lines.wholes("nr_class", header["nr_class"], low=2)[0]
+        parameters[name] = lines.numbers(name, header[name], low=0 if name == "degree" else None)[0]
+    n_classes = lines.numbers("nr_class", header["nr_class"], low=2)[0]
     n_pairs = n_classes * (n_classes - 1) // 2
     intercept = [0.0 - rho for rho in lines.numbers("rho", header["rho"], n_pairs)]
-    labels = lines.wholes("label", header["label"], n_classes, SMALLEST_LABEL)
+    labels = lines.numbers("label", header["label"], n_classes, low=SMALLEST_LABEL)
     lines.require(len(set(labels)) == n_classes, "label", "a label appears twice")
     for name in ("probA", "probB"):  # of another method of prediction; checked, not kept
         lines.numbers(name, header[name], n_pairs if header[name] else 0)
-    counts, total = lines.wholes("nr_sv", header["nr_sv"], n_classes), lines.wholes("total_sv", header["total_sv"])[0]
+    counts = lines.numbers("nr_sv", header["nr_sv"], n_classes, low=0)
+    total = lines.numbers("total_sv", header["total_sv"], low=0)[0]
     lines.require(sum(counts) == total, "nr_sv", f"{sum(counts)} support vectors by class, {total} in all")
     is_precomputed = kernel == "precomputed"
     dual_coef, rows = read_support_vectors(lines, "SV", (total, n_classes - 1), n_features, is_precomputed)
@@ -113,12 +111,10 @@ def write_libsvm(machine: Machine, file: IO[bytes]) -> None:
 def whole_labels(machine: Machine) -> list[int]:
     """The classes as LIBSVM's whole numbers."""
     classes = machine.model.classes_.tolist()
-    if machine.model.classes_.dtype.kind not in "iuf" or not all(
-        value == int(value) and SMALLEST_LABEL <= value <= LARGEST_LABEL for value in classes
-    ):
-        raise NotSupportedError(
-            f"LIBSVM's labels are whole numbers, these are {classes[:5]}. Train on encoded labels, or use save()."
-        )
+    are_numbers = machine.model.classes_.dtype.kind in "iuf"
+    if not are_numbers or not all(v == int(v) and SMALLEST_LABEL <= v <= LARGEST_INDEX for v in classes):
+        what = f"LIBSVM's labels are whole numbers, these are {classes[:5]}"
+        raise NotSupportedError(f"{what}. Train on encoded labels, or use save().")
     return [int(value) for value in classes]
 
 
@@ -149,9 +145,6 @@ def _entries(rows: Any) -> Iterator[str]:
         pairs = zip(rows.indices[start:stop].tolist(), rows.data[start:stop].tolist(), strict=True)
         yield " ".join(f"{index + 1}:{value!r}" for index, value in pairs if value != 0)
 
-
-TYPES = tuple(name for name in KERNELS if name != "precomputed")
-"""SVM-light's types of kernels, by number."""
 
 COUNTS = {"highest feature index": 0, "number of documents": 0, "number of support vectors": 1}
 """Counts of the header, and the least that they may be."""
@@ -193,7 +186,7 @@ def read_svmlight_model(file: IO[bytes], n_features: int | None) -> SVC:
     """The model as an SVC."""
     lines = Lines(file, comment=b"#")
     lines.next("version")
-    kind = lines.wholes("kernel type", [lines.next("kernel type")])[0]
+    kind = lines.numbers("kernel type", [lines.next("kernel type")], low=0)[0]
     if kind >= len(TYPES):
         raise NotSupportedError(
             f"The SVM-light model has kernel type {kind}: a function of its own, which the file lacks."
@@ -202,11 +195,11 @@ def read_svmlight_model(file: IO[bytes], n_features: int | None) -> SVC:
     parameters: dict[str, Any] = {"kernel": TYPES[kind]}
     for letter in ("-d", "-g", "-s", "-r"):
         is_whole = names.get(letter) == "degree"
-        value = (lines.wholes if is_whole else lines.numbers)(letter, [lines.next(letter)])[0]
+        value = lines.numbers(letter, [lines.next(letter)], low=0 if is_whole else None)[0]
         if letter in names:
             parameters[names[letter]] = value
     lines.next("-u")
-    highest, _, count = (lines.wholes(part, [lines.next(part)], low=low)[0] for part, low in COUNTS.items())
+    highest, _, count = (lines.numbers(part, [lines.next(part)], low=low)[0] for part, low in COUNTS.items())
     threshold = lines.numbers("threshold b", [lines.next("threshold b")])[0]
     coefficients, rows = read_support_vectors(lines, "support vectors", (count - 1, 1), n_features)
     is_known = rows.shape[1] <= max(highest, n_features or 0, 1)

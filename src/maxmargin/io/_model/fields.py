@@ -16,7 +16,7 @@ from maxmargin.core import Certificate, Groups, Status, TracePoint
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.multiclass.per_problem import alone, store_endings
 from maxmargin.io._model.archive import Archive, Array, damaged, read_array, require
-from maxmargin.io._model.parameters import decode_float, decode_number, encode_float
+from maxmargin.io._model.parameters import decode_float, decode_number, encode
 
 FLAVOURS = {"csr_array": sp.csr_array, "csr_matrix": sp.csr_matrix}
 MOST_ROWS = 2**40
@@ -28,24 +28,11 @@ Shape = tuple[int | None, ...]
 Decode = Callable[[str, Any], Any]
 """From the name of a field and its JSON to its value; refuses what cannot be."""
 
-Encode = Callable[[Any], Any]
-"""From a value to its JSON."""
-
 Source = str | Callable[[Any], Any]
 """Where a value of a model comes from: an attribute, which is set when the model is loaded, or a function of the model.
 
-By default a field ``name`` is the attribute ``name_``.
+By default a field ``name`` is the attribute ``name_``. Of a small value such a function gives the JSON.
 """
-
-
-def as_given(value: Any) -> Any:
-    """What is JSON already."""
-    return value
-
-
-def as_said(name: str, said: Any) -> Any:
-    """What is checked by the caller."""
-    return said
 
 
 class Fields:
@@ -83,33 +70,28 @@ class Fields:
             self.keep(**{source or f"{name}_": value})
         return value
 
-    def value(self, name: str, decode: Decode = as_said, encode: Encode = as_given, source: Source = "") -> Any:
-        """A small value of the header."""
+    def value(self, name: str, decode: Decode | None = None, source: Source = "") -> Any:
+        """A small value of the header; without `decode` as it is said, to be checked by the caller."""
         if not self.is_reading:
-            self.values[name] = encode(found := self._of_model(name, source))
+            found = self._of_model(name, source)
+            self.values[name] = found if callable(source) else encode(name, found)
             return found
         require(name in self.values, name, "it is missing")
-        return self._kept(name, source, decode(name, self.values.pop(name)))
+        said = self.values.pop(name)
+        return self._kept(name, source, said if decode is None else decode(name, said))
 
     def whole(self, name: str, low: int = 0, high: int = 2**62, source: Source = "") -> int:
         """A whole number between two others."""
+        found = self.value(name, source=source)
+        if self.is_reading and (type(found) is not int or not low <= found <= high):
+            raise damaged(name, f"{found!r} where a whole number from {low} to {high} is wanted")
+        return int(found)
 
-        def decode(name: str, value: Any) -> int:
-            if type(value) is not int or not low <= value <= high:
-                raise damaged(name, f"{value!r} where a whole number from {low} to {high} is wanted")
-            return value
-
-        return int(self.value(name, decode, int, source))
-
-    def each(self, name: str, count: int, decode: Decode, encode: Encode = as_given, source: Source = "") -> list[Any]:
+    def each(self, name: str, count: int, decode: Decode, source: Callable[[Any], Any]) -> list[Any]:
         """A list of so many values."""
-
-        def decode_all(name: str, values: Any) -> list[Any]:
-            is_right = isinstance(values, list) and len(values) == count
-            require(is_right, name, f"a list of {count} values is wanted")
-            return [decode(name, value) for value in values]
-
-        return list(self.value(name, decode_all, lambda values: [encode(value) for value in values], source))
+        values = self.value(name, source=source)
+        require(isinstance(values, list) and len(values) == count, name, f"a list of {count} values is wanted")
+        return [decode(name, value) for value in values] if self.is_reading else values
 
     def array(
         self, name: str, kinds: tuple[str, ...], shape: Shape, source: Source = "", is_finite: bool = True
@@ -146,9 +128,11 @@ class Fields:
         found = getattr(self.model, f"{name}_")
         return (found,) if self.n_problems == 1 else found
 
-    def per_problem(self, name: str, decode: Decode, encode: Encode = as_given) -> list[Any]:
+    def per_problem(self, name: str, decode: Decode, encode: Callable[[str, Any], Any] = encode) -> list[Any]:
         """A list in the header with a value for each problem; the attribute of a single one is the value itself."""
-        values = self.each(name, self.n_problems, decode, encode, lambda _: self._of_problems(name))
+        values = self.each(
+            name, self.n_problems, decode, lambda _: [encode(name, one) for one in self._of_problems(name)]
+        )
         self.keep(**{f"{name}_": alone(values)})
         return values
 
@@ -222,23 +206,19 @@ def describe_proofs(f: Fields) -> None:
         return
     tol = f.model.tol
     certificates = f.per_problem("certificate", lambda _, said: _decode(said, tol), _encode)
-    statuses = f.per_problem("status", _decode_status, lambda status: status.name)
+    statuses = f.per_problem("status", _decode_status, lambda _, status: status.name)
     solvers = f.per_problem("solver", _decode_text)
     traces = f.ragged("trace", TRACE)
     are_whole = all((np.isfinite(points[:, 1]) & (points[:, 1] == np.rint(points[:, 1]))).all() for points in traces)
     require(are_whole, "trace", "an iteration is not a whole number")
     worst = f.whole("worst", 0, f.n_problems - 1, _worst) if f.n_problems > 1 else 0
     if f.is_reading:
-        moments = [tuple(_point(*row) for row in points.tolist()) for points in traces]
+        moments = [tuple(TracePoint(a, int(b), *c) for a, b, *c in points.tolist()) for points in traces]
         store_endings(f.model, worst, certificate=certificates, status=statuses, solver=solvers, trace=moments)
 
 
 def _worst(model: Any) -> int:
     return next(k for k, certificate in enumerate(model.certificate_) if certificate is model.certificate_.worst)
-
-
-def _point(seconds: float, iteration: float, *values: float) -> TracePoint:
-    return TracePoint(seconds, int(iteration), *values)
 
 
 def _decode_text(name: str, said: Any) -> str:
@@ -252,12 +232,9 @@ def _decode_status(name: str, said: Any) -> Status:
     return Status[said]
 
 
-def _encode(certificate: Certificate) -> dict[str, Any]:
-    numbers = {name: encode_float(getattr(certificate, name)) for name in (*NUMBERS, *MAYBE_NAN)}
-    flags = {name: bool(getattr(certificate, name)) for name in FLAGS}
-    rounding = None if math.isnan(certificate.rounding) else encode_float(certificate.rounding)
-    tol = None if certificate.tol is None else encode_float(certificate.tol)
-    return {**numbers, **flags, "rounding": rounding, "tol": tol, "groups": list(certificate.groups)}
+def _encode(_: str, certificate: Certificate) -> dict[str, Any]:
+    numbers = {name: getattr(certificate, name) for name in (*NUMBERS, *MAYBE_NAN, *FLAGS, *LATER)}
+    return {name: encode(name, value) for name, value in numbers.items()} | {"groups": list(certificate.groups)}
 
 
 def _decode(said: Any, tol: float | None) -> Certificate:
@@ -269,9 +246,7 @@ def _decode(said: Any, tol: float | None) -> Certificate:
     is_right = isinstance(groups, list) and len(groups) == 3 and all(type(n) is int and n >= 0 for n in groups)
     require(is_right, name, f"groups={groups!r} where three numbers of samples are wanted")
     require(all(isinstance(said[flag], bool) for flag in FLAGS), name, f"{' and '.join(FLAGS)} are true or false")
-    values: dict[str, Any] = {key: said[key] for key in FLAGS}
+    values = {key: said[key] for key in FLAGS} | {"tol": tol, "rounding": math.nan}
     values |= {key: decode_number(name, said[key]) for key in NUMBERS}
-    values |= {key: decode_float(name, said[key]) for key in MAYBE_NAN}
-    known = {key: value for key, value in ({"tol": tol} | said).items() if key in LATER and value is not None}
-    values |= {"rounding": math.nan} | {key: decode_float(name, value) for key, value in known.items()}
-    return Certificate(groups=Groups(*groups), **values)
+    floats = (*MAYBE_NAN, *(key for key in LATER if said.get(key) is not None))
+    return Certificate(groups=Groups(*groups), **(values | {key: decode_float(name, said[key]) for key in floats}))

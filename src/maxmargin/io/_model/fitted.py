@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import fields as fields_of
-from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -22,8 +21,8 @@ from maxmargin.estimators.multiclass.per_problem import alone
 from maxmargin.estimators.stochastic.perceptron import PerceptronStream
 from maxmargin.estimators.training_data import Fingerprint
 from maxmargin.io._model.archive import Array, damaged, require
-from maxmargin.io._model.fields import INDICES, Fields, as_said, describe_proofs
-from maxmargin.io._model.parameters import decode, decode_float, decode_kernel, decode_number, encode, encode_float
+from maxmargin.io._model.fields import INDICES, Fields, describe_proofs
+from maxmargin.io._model.parameters import decode, decode_float, decode_number, encode
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.solvers.stochastic.iterates import AVERAGES, Iterates, Rule
@@ -87,7 +86,7 @@ def describe_pegasos(f: Fields) -> None:
     f.keep(_stream=None)
     if not f.has("stream_rule", "_stream"):
         return
-    rule = f.value("stream_rule", _decode_rule, _encode_rule, lambda model: model._stream[0].rule)
+    rule = f.value("stream_rule", _decode_rule, _encoded_rule)
     require(isinstance(f.model.kernel_, Linear), "stream_rule", "a stream is learned from with a linear kernel only")
 
     def stacked(*names: str) -> Callable[[Any], Array]:
@@ -108,8 +107,8 @@ def describe_pegasos(f: Fields) -> None:
     f.keep(_stream=streams)
 
 
-def _encode_rule(rule: Rule) -> dict[str, Any]:
-    return {field.name: encode("stream_rule", getattr(rule, field.name)) for field in fields_of(rule)}
+def _encoded_rule(model: Any) -> dict[str, Any]:
+    return {name: encode("stream_rule", value) for name, value in vars(model._stream[0].rule).items()}
 
 
 def _decode_rule(name: str, said: Any) -> Rule:
@@ -130,7 +129,7 @@ def describe_perceptron(f: Fields) -> None:
     _describe_one_vs_rest(f)
     f.whole("n_iter", 1)
     n_updates = f.whole("n_updates")
-    constant = f.value("bias_scale", decode_float, encode_float, "_bias_scale")
+    constant = f.value("bias_scale", decode_float, "_bias_scale")
     require(constant in (0.0, 1.0), "bias_scale", "the constant feature is 1, or absent: 0")
     f.keep(t_=0, _votes=None, _stream=None)
     if f.has("t"):
@@ -170,8 +169,8 @@ def _describe_mistakes(f: Fields, n_updates: int) -> None:
     f.keep(_votes=list(zip(*parts, strict=True)))
 
 
-def _encode_bound(bound: Any) -> Any:
-    return bound and {key: encode_float(bound.inputs[key]) for key in ("rho", "gamma")}
+def _encode_bound(name: str, bound: Any) -> Any:
+    return bound and {key: encode(name, float(bound.inputs[key])) for key in ("rho", "gamma")}
 
 
 def _decode_bound(name: str, said: Any) -> Any:
@@ -193,13 +192,16 @@ def _describe_common(f: Fields, is_pairwise: bool = False) -> None:
     if f.has("feature_names", "feature_names_in_"):
         f.texts("feature_names", ("U",), f.n_features, "feature_names_in_")
     if f.has("shape_fit"):
-        shape = f.n, width = tuple(f.each("shape_fit", 2, as_said, int))
-        is_right = type(f.n) is type(width) is int and 0 < f.n < 2**31 and width == f.n_features
-        require(is_right, "shape_fit", f"{shape!r} where (samples, {f.n_features}) is wanted")
-        f.keep(shape_fit_=shape)
+        said = f.value("shape_fit", source=lambda model: list(map(int, model.shape_fit_)))
+        is_right = isinstance(said, list) and len(said) == 2 and type(said[0]) is int and 0 < said[0] < 2**31
+        require(
+            is_right and said[1] == f.n_features, "shape_fit", f"{said!r} where [samples, {f.n_features}] is wanted"
+        )
+        f.n = said[0]
+        f.keep(shape_fit_=(f.n, f.n_features))
     if f.has("fingerprint"):  # older files have none
-        numbers = f.each("fingerprint", len(Fingerprint._fields), _decode_hexadecimal, "{:016x}".format)
-        f.keep(fingerprint_=Fingerprint(*numbers))
+        said = f.each("fingerprint", 5, _decode_hexadecimal, lambda model: [f"{n:016x}" for n in model.fingerprint_])
+        f.keep(fingerprint_=Fingerprint(*said))
     if f.has("class_weight"):
         f.floats("class_weight", (k,), low=math.ulp(0.0))
 
@@ -210,9 +212,10 @@ def _decode_hexadecimal(name: str, said: Any) -> int:
     return int(said, 16)
 
 
-def _describe_kernel(f: Fields) -> Kernel:
-    kernel: Kernel = f.value("kernel", decode_kernel, partial(encode, "kernel"))
-    require(kernel.is_resolved, "kernel", f"{kernel!r} still depends on data")
+def _describe_kernel(f: Fields) -> Any:
+    kernel = f.value("kernel", decode)
+    is_right = isinstance(kernel, Kernel) and kernel.is_resolved
+    require(is_right, "kernel", f"{kernel!r} where a kernel is wanted that depends on no data any more")
     is_right = not isinstance(kernel, Precomputed) or f.n == f.n_features
     require(is_right, "shape_fit", f"a precomputed matrix is square, not {f.n} × {f.n_features}")
     return kernel
@@ -267,7 +270,7 @@ def _describe_convex_fit(f: Fields) -> None:
         are_right = all((np.diff(rows, prepend=-1, append=f.n) > 0).all() for rows in outliers)
         require(are_right, "outliers", "the samples of a problem do not rise, or are no training samples")
         for value in ("objective", "objective_bound"):
-            f.per_problem(value, decode_number, encode_float)
+            f.per_problem(value, decode_number)
     describe_proofs(f)
 
 

@@ -1,4 +1,4 @@
-"""Parameters and other values of the header: as JSON and back, and what each parameter may be.
+"""Parameters and other values of the header: as JSON and back.
 
 Plain values are stored as they are, everything else as an object that names its type.
 
@@ -11,21 +11,21 @@ Plain values are stored as they are, everything else as an object that names its
 
 import json
 import math
+import re
 import sys
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from maxmargin.core import Regularization
-from maxmargin.core.losses import TRAINABLE
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
-from maxmargin.estimators.ramp_loss import EXACT
+from maxmargin.estimators.base import budget_from, check_choice, seed_from
 from maxmargin.io._model.archive import damaged, require
-from maxmargin.kernels import Kernel
+from maxmargin.kernels import kernel_from_name
 from maxmargin.kernels.names import KERNELS
-from maxmargin.solvers import SOLVERS, Auto, Solver
+from maxmargin.solvers import SOLVERS, Auto
+from maxmargin.threads import usable_threads
 
 SETTINGS: dict[tuple[str, str], Any] = {
     ("regularization", ""): Regularization,
@@ -54,11 +54,6 @@ def encode(name: str, value: Any) -> Any:
         f"hold. Use a named kernel (Polynomial(degree=2, gamma=1.0) is FeatureMap(interactions)), a named solver or a plain "
         f"value, e.g. set_params({name}=0); or pickle the model."
     )
-
-
-def encode_float(value: float) -> Any:
-    """A number as JSON, NaN and infinities included."""
-    return encode("", float(value))
 
 
 def decode(name: str, value: Any) -> Any:
@@ -119,13 +114,6 @@ def decode_number(name: str, value: Any) -> float:
     return number
 
 
-def decode_kernel(name: str, value: Any) -> Kernel:
-    """A kernel of the header."""
-    kernel: Kernel = decode(name, value)
-    require(isinstance(kernel, Kernel), name, f"{value!r} where a kernel is wanted")
-    return kernel
-
-
 def parse_json(text: bytes | bytearray, part: str) -> Any:
     """JSON in UTF-8 without a key that appears twice; `decode` refuses NaN and infinities, which JSON does not have."""
 
@@ -141,78 +129,29 @@ def parse_json(text: bytes | bytearray, part: str) -> Any:
         raise damaged(part, f"it is no JSON ({error})") from error
 
 
-Check = tuple[str, Callable[[Any], bool]]
-"""What is wanted, in words; whether a value is that."""
+def check_parameters(model: Any) -> None:
+    """Refuse the parameters of an estimator that its `fit` would refuse before it looks at data, in its words."""
+    model._checked_tol()
+    model._trade_off()
+    model._bias()
+    model._solver(seed_from(model.random_state), usable_threads(model.n_jobs))
+    rounds = getattr(model, "n_epochs", None)
+    budget_from(getattr(model, "max_iter", -1) if rounds is None else rounds, model.max_seconds, model.cache_size)
+    if hasattr(model, "kernel"):
+        kernel_from_name(model.kernel, degree=model.degree, gamma=model.gamma, coef0=model.coef0)
+    if not isinstance(model.class_weight, dict):
+        check_choice("class_weight", model.class_weight, ("balanced", None))
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
-
-
-def _whole(words: str, low: float) -> Check:
-    return words, lambda value: type(value) is int and low <= value < 2**63
-
-
-def _among(*choices: Any) -> Check:
-    words = f"{'one of ' * (len(choices) > 1)}{', '.join(map(repr, choices))}"
-    return words, lambda value: any(type(value) is type(c) and value == c for c in choices)
-
-
-def _instance(words: str, kind: Any) -> Check:
-    return words, lambda value: isinstance(value, kind)
-
-
-def _or(*checks: Check) -> Check:
-    return " or ".join(words for words, _ in checks), lambda value: any(is_right(value) for _, is_right in checks)
-
-
-NONE = _among(None)
-FLAG: Check = ("true or false", lambda value: isinstance(value, bool))
-NUMBER: Check = ("a finite number", lambda value: _is_number(value) and math.isfinite(value))
-POSITIVE: Check = ("a number > 0", lambda value: _is_number(value) and value > 0)
-NOT_NEGATIVE: Check = ("a finite number ≥ 0", lambda value: _is_number(value) and 0 <= value < math.inf)
-COUNT = _whole("a whole number ≥ 0", 0)
-
-PARAMETERS: dict[str, Check] = {
-    **dict.fromkeys(("break_ties", "fit_intercept", "project", "shrinking", "shuffle", "verbose", "warm_start"), FLAG),
-    **dict.fromkeys(("batch_size", "degree", "n_starts"), COUNT),
-    "C": _or(POSITIVE, _instance("a Regularization", Regularization), NONE),
-    "average": _among("tail", True, False),
-    "cache_size": _or(POSITIVE, _among("auto")),
-    "class_weight": _or(_instance("weights of the classes", dict), _among("balanced"), NONE),
-    "coef0": NUMBER,
-    "decision_function_shape": _among("ovr", "ovo"),
-    "eta": POSITIVE,
-    "gamma": _or(NOT_NEGATIVE, _among("scale", "auto")),
-    "intercept_scaling": _or(POSITIVE, NONE),
-    "kernel": _or(_among(*KERNELS), _instance("a kernel", Kernel)),
-    "loss": _among(*TRAINABLE),
-    "margin": _or(POSITIVE, _among("compute"), NONE),
-    "max_iter": _whole("a whole number ≥ −1", -1),
-    "max_seconds": _or(POSITIVE, NONE),
-    "method": _among("pegasos", "sgd"),
-    "n_epochs": _or(COUNT, NONE),
-    "n_jobs": _or(_whole("a whole number", -(2**63)), NONE),
-    "output": _among("last", "averaged", "voted"),
-    "penalty": _among("l1", "l2"),
-    "random_state": _or(COUNT, NONE),
-    "solver": _or(_among("auto", EXACT, *SOLVERS), _instance("a solver", Solver | Auto)),
-    "tol": _or(NOT_NEGATIVE, NONE),
-}
-
-
-def check_parameter(name: str, value: Any) -> None:
-    """Refuse a value that the parameter of this name cannot have, whichever estimator it belongs to."""
-    wanted, is_right = PARAMETERS[name]
-    if not is_right(value):
-        raise InvalidInputError(f"{name}={value!r} where {wanted} is wanted.")
-
-
-def decode_parameters(kind: type[Any], encoded: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of an estimator of some kind; those that the file does not name keep their default."""
-    known, parameters = vars(kind()), {}
+def decode_estimator(kind: type[Any], encoded: dict[str, Any]) -> Any:
+    """An unfitted estimator of some kind; parameters that the file does not name keep their default."""
+    model = kind()
     for name, value in encoded.items():
-        require(name in known, name, f"{kind.__name__} has no such parameter")
-        parameters[name], (wanted, is_right) = decode(name, value), PARAMETERS[name]
-        require(is_right(parameters[name]), name, f"{value!r} where {wanted} is wanted")
-    return parameters
+        require(name in vars(model), name, f"{kind.__name__} has no such parameter")
+        setattr(model, name, decode(name, value))
+    try:
+        check_parameters(model)
+    except (ValueError, TypeError, OverflowError) as error:
+        first = re.split(r"\W", str(error))[0]
+        raise damaged(first if first in encoded else "parameters", str(error).rstrip(".")) from error
+    return model
