@@ -18,7 +18,7 @@ WITHOUT_TEST = {
     "core/ramp.py": "one convex step: tests/solvers/ramp/test_ramp.py",
     "core/solution.py": "fields, and sentences of statuses: tests/solvers/test_driver.py",
     "distributed/workers/": "where blocks are: tests/distributed/test_distributed.py",
-    "estimators/kernel_prediction.py": "predictions of SVC: tests/estimators/test_svc_prediction.py",
+    "estimators/kernel_machine.py": "of SVC: tests/estimators/test_svc.py, test_svc_prediction.py",
     "estimators/multiclass/": "one-vs-one and one-vs-rest: tests/estimators/test_svc.py, test_linear.py",
     "estimators/separable.py": "of HardMarginSVC: tests/estimators/test_svc_hard_margin.py",
     "estimators/stochastic/partial_fit.py": "of both streams: tests/estimators/stochastic",

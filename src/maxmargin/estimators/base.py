@@ -138,6 +138,9 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     """Whether several classes are told apart one-vs-one; else one-vs-rest."""
     _takes_backends: bool = False
     """Whether several problems may go to joblib's backend."""
+    _weights: Any
+    _expansion: Any
+    """w of each problem where the kernel is linear, else None; and the other way round the sums over support vectors."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples X and labels y.

@@ -13,7 +13,7 @@ from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Classifier
 from maxmargin.estimators.inspect import stored_problems
-from maxmargin.estimators.multiclass.one_vs_rest import KernelOneVsRest, signs_of
+from maxmargin.estimators.stochastic.partial_fit import StreamLearner
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices
 
@@ -90,7 +90,7 @@ def anatomies(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list
 
     Cost: that of predicting the training set once.
     """
-    if isinstance(estimator, KernelOneVsRest) and not hasattr(estimator, "certificate_"):
+    if isinstance(estimator, StreamLearner) and not hasattr(estimator, "certificate_"):
         return _without_objective(estimator, X, y)
     stored = stored_problems(estimator, X, y, sample_weight)
     found: list[Anatomy] = []
@@ -122,7 +122,7 @@ def _without_objective(estimator: Any, X: Any, y: Any) -> list[Anatomy]:
             f"of {np.unique(y).tolist()[:10]}."
         )
     scores, n = estimator._scores(X), X.shape[0]
-    signs = signs_of(np.searchsorted(classes, y).astype(np.intp), len(classes))
+    signs = estimator._signs(np.searchsorted(classes, y))
     is_training = hasattr(estimator, "dual_coef_") and X.shape == estimator.shape_fit_
     alphas = estimator._spread(np.abs(estimator.dual_coef_), n) if is_training else [None] * len(signs)
     return [

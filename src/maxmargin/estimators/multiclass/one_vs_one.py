@@ -67,13 +67,6 @@ def pair_sums(sums: Floats, n_classes: int) -> Floats:
     return np.stack([sums[i, j - 1] + sums[j, i] for i, j in combinations(range(n_classes), 2)])
 
 
-def pair_errors(errors: Floats, n_classes: int) -> Floats:
-    """(n_pairs, n): bounds of the errors of each pair's decision, from those of each class's sums (c, n)."""
-    if n_classes == 2:
-        return errors
-    return np.stack([errors[i] + errors[j] for i, j in combinations(range(n_classes), 2)])
-
-
 class Vote(NamedTuple):
     """The class of each sample, and whether it stays the same whatever the decisions are within their errors."""
 

@@ -1,19 +1,23 @@
-"""The predictions of a kernel machine: decision values in tiles on all cores, labels that are those of float64."""
+"""Machines with a kernel, each pair of classes by itself: their training, and their predictions in tiles on all cores."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import _ovr_decision_function
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import products
-from maxmargin.core.certificate.optimum_ball import OptimumBall
+from maxmargin.core import Candidate, Problem, Solution, Status, make_feasible, products
 from maxmargin.core.certificate.pairs import lengths_from
-from maxmargin.estimators.base import Classifier
-from maxmargin.estimators.multiclass.one_vs_one import pair_errors, pair_sums, vote
+from maxmargin.core.certificate.parts import INSIDE, group_of_each
+from maxmargin.errors import InvalidInputError
+from maxmargin.estimators.base import Classifier, Train, check_choice, check_flag
+from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pair_sums, pairs_of, unpack_dual, vote
+from maxmargin.estimators.ramp_loss import first_step
+from maxmargin.estimators.separable import separated, solve_hard
 from maxmargin.kernel_matrix.expansion import Expansion
-from maxmargin.kernels import Kernel, Precomputed
+from maxmargin.kernels import Linear, Precomputed
 from maxmargin.kernels.tiles import TILE_ROWS, cut, rows_that_fit
 from maxmargin.rounding import UNIT
 from maxmargin.threads import usable_threads
@@ -21,8 +25,8 @@ from maxmargin.typing import Floats, Indices, Matrix
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelParameters:
-    """Mixin: fields that the `__init__` of a classifier with a kernel takes."""
+class KernelParameters(Classifier):
+    """Abstract base: fields that the `__init__` of a classifier with a kernel takes, and the weights of a linear one."""
 
     kernel: Any = "linear"
     degree: int = 3
@@ -31,28 +35,77 @@ class KernelParameters:
     fit_intercept: bool = True
     max_seconds: float | None = None
 
-
-class KernelPredictor(Classifier):
-    """Abstract base: what a fitted kernel machine answers. The expansion is None where the kernel is linear."""
-
-    n_jobs: Any = None
-    kernel: Any
-    decision_function_shape: Any
-    break_ties: Any
-    kernel_: Kernel
-    dual_coef_: Floats
-    intercept_: Floats
-    _weights: Floats | None
-    _expansion: Expansion | None
-    _balls: list[OptimumBall]
-
     @property
     def coef_(self) -> Floats:
         """The weights of the features; linear kernels only."""
-        check_is_fitted(self, "support_")
+        check_is_fitted(self, "intercept_")
         if self._weights is None:
             raise AttributeError("coef_ exists for the linear kernel only; other kernels have dual_coef_.")
-        return self._weights
+        return np.asarray(self._weights)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelClassifier(KernelParameters):
+    """Abstract base of the classifiers with a kernel. The expansion is None where the kernel is linear."""
+
+    tol: float
+    max_iter: int = -1
+    cache_size: Any = "auto"
+    solver: Any = "auto"
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    verbose: bool = False
+
+    _is_pairwise = True
+
+    def _checked_tol(self) -> float:
+        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
+        if check_flag("break_ties", self.break_ties) and self.decision_function_shape == "ovo":
+            raise InvalidInputError(
+                'break_ties must be False when decision_function_shape is "ovo": no votes are counted.'
+            )
+        return super()._checked_tol()
+
+    def _trainer(self, k: int, seed: int) -> Train:
+        train = super()._trainer(k, seed)
+        return partial(solve_hard, train, *self._sides()[k]) if self._trade_off().is_hard else train
+
+    def _settled(self, k: int, problem: Problem, solution: Solution) -> Solution:
+        return separated(problem, solution, *self._sides()[k]) if problem.is_hard else solution
+
+    def _moved(self, problem: Problem, candidate: Candidate, cost: Floats) -> Candidate:
+        """Dual variables at their bound are moved to where it is now."""
+        problem = first_step(problem) if self.loss == "ramp" else problem
+        is_at_bound = group_of_each(problem.loss, cost, candidate.beta * problem.y) == INSIDE
+        now = problem.loss.upper(problem.cost)
+        moves = is_at_bound & np.isfinite(now)
+        beta = make_feasible(problem, np.where(moves, problem.y * now, candidate.beta))
+        return Candidate(problem.combine(beta), candidate.b if problem.bias.is_free else 0.0, beta)
+
+    def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
+        super()._store(X, labels, problems, solutions)
+        n_classes, kernel = len(self.classes_), problems[0].kernel
+        betas = [solution.beta for solution in solutions]
+        support, self.dual_coef_ = pack_dual(pairs_of(labels, n_classes), betas, labels, n_classes)
+        self.kernel_ = kernel
+        self.support_ = support.astype(np.int32)
+        self.n_support_ = np.bincount(labels[support], minlength=n_classes).astype(np.int32)
+        reference = kernel.reference(X, support)
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else reference
+        is_linear = isinstance(kernel, Linear)
+        self._weights = np.array([solution.w for solution in solutions]) if is_linear else None
+        groups = None if n_classes == 2 else self.n_support_
+        self._expansion = None if is_linear else Expansion(kernel, reference, self.dual_coef_, groups)
+        self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
+        self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)
+
+    def _stored(self, labels: Indices) -> list[Candidate]:
+        support, pairs = self.support_.astype(np.intp), pairs_of(labels, len(self.classes_))
+        betas = [unpack_dual(pair, support, self.dual_coef_, labels) for pair in pairs]
+        weights = betas if self._weights is None else self._weights
+        return [Candidate(*each) for each in zip(weights, self.intercept_.tolist(), betas, strict=True)]
+
+    # -- predict -------------------------------------------------------------------------------------------------
 
     def decision_function(self, X: Any) -> Floats:
         """F(x): positive for ``classes_[1]``; for more classes one column a class ("ovr") or a pair ("ovo").
@@ -93,15 +146,14 @@ class KernelPredictor(Classifier):
         labels, X = self.predict(X), self._checked(X)
         if not self._balls or isinstance(self.kernel_, Precomputed):
             return labels, np.zeros(len(labels), dtype=bool)
-        winners, is_certain = [], []
+        choices = []
         for rows in self._chunks(X):
-            f, errors = self._bounded_sums(rows)
+            f, errors = self._bounded_sums(rows, np.float64)
             lengths = lengths_from(np.asarray(self.kernel_.diag(rows), dtype=np.float64))
             ends = np.array([ball.interval(f[k], errors[k], lengths) for k, ball in enumerate(self._balls)])
-            choice = vote(ends.mean(axis=1), len(self.classes_), 0.5 * (ends[:, 1] - ends[:, 0]))
-            winners.append(choice.winner)
-            is_certain.append(choice.is_certain)
-        return labels, np.concatenate(is_certain) & (self.classes_[np.concatenate(winners)] == labels)
+            choices.append(vote(ends.mean(axis=1), len(self.classes_), 0.5 * (ends[:, 1] - ends[:, 0])))
+        winner, is_certain = map(np.concatenate, zip(*choices, strict=True))
+        return labels, is_certain & (self.classes_[winner] == labels)
 
     def _chosen(self, X: Matrix) -> Indices:
         """The numbers of the classes of some checked rows."""
@@ -112,9 +164,8 @@ class KernelPredictor(Classifier):
             return vote(self._decisions(X), n_classes).winner
         if self._expansion.is_small(X):
             return vote(self._decisions(X, np.float64), n_classes).winner
-        rough = self._expansion.bounded(X, np.float32, usable_threads(self.n_jobs))
-        decisions = pair_sums(rough.sums, n_classes) + self.intercept_[:, np.newaxis]
-        winner, is_certain = vote(decisions, n_classes, pair_errors(rough.error, n_classes))
+        f, errors = self._bounded_sums(X, np.float32)
+        winner, is_certain = vote(f + self.intercept_[:, np.newaxis], n_classes, errors)
         again = np.flatnonzero(~is_certain)
         if len(again):
             winner[again] = vote(self._decisions(X[again], np.float64), n_classes).winner
@@ -131,20 +182,19 @@ class KernelPredictor(Classifier):
     def _decisions(self, X: Matrix, dtype: Any = None) -> Floats:
         """F of each binary problem, (n_problems, n), from checked rows."""
         if self._expansion is None:
-            assert self._weights is not None
             return np.asarray(products.scores(X, self._weights.T) + self.intercept_).T
         sums = self._expansion(X, usable_threads(self.n_jobs), dtype)
-        return pair_sums(sums, len(self.classes_)) + self.intercept_[:, np.newaxis]
+        return np.asarray(pair_sums(sums, len(self.classes_)) + self.intercept_[:, np.newaxis])
 
-    def _bounded_sums(self, X: Matrix) -> tuple[Floats, Floats]:
+    def _bounded_sums(self, X: Matrix, dtype: Any) -> tuple[Floats, Floats]:
         """f of each binary problem without its bias, (n_problems, n), from checked rows; and bounds of the errors."""
         if self._expansion is None:
-            assert self._weights is not None
             errors = np.array([products.score_errors(X, w) for w in self._weights])
             return np.asarray(products.scores(X, self._weights.T)).T, errors
-        bounded, n_classes = self._expansion.bounded(X, np.float64, usable_threads(self.n_jobs)), len(self.classes_)
-        f = pair_sums(bounded.sums, n_classes)
-        return f, pair_errors(bounded.error, n_classes) + 4.0 * UNIT * np.abs(f)
+        sums, errors = self._expansion.bounded(X, dtype, usable_threads(self.n_jobs))
+        f = pair_sums(sums, len(self.classes_))
+        of_each_row = np.broadcast_to(errors[:, np.newaxis], sums.shape)  # a bound of a class holds for all its sums
+        return f, pair_sums(of_each_row, len(self.classes_)) + 4.0 * UNIT * np.abs(f)
 
     def _chunks(self, X: Matrix) -> list[Matrix]:
         """The rows, so many at a time that their sums take about as much as those of a tile, and a tile of rows at least."""
@@ -152,9 +202,3 @@ class KernelPredictor(Classifier):
             return [X]
         step = max(TILE_ROWS, rows_that_fit(len(self.classes_) ** 2, X.shape[0]))
         return [cut(X, start, start + step) for start in range(0, X.shape[0], step)]
-
-    def _checked(self, X: Any) -> Matrix:
-        check_is_fitted(self, "support_")
-        return validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32), accept_large_sparse=True
-        )
