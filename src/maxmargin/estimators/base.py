@@ -240,6 +240,13 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
             problems.append(Problem(X, y, cost, loss, penalty, kernel, bias, rows, shared=shared))
         return problems
 
+    def _binary_problem(self, what: str, X: Any, y: Any, sample_weight: Any) -> Problem:
+        """The problem of two classes that was asked for, from data as they are given."""
+        X, labels, weights = self._validated(X, y, sample_weight)
+        if len(self.classes_) != 2:
+            raise InvalidInputError(f"{what} two classes, got {len(self.classes_)}: {self.classes_}.")
+        return self._problems(X, labels, weights)[0]
+
     def _opponents(self) -> list[tuple[int, int | None]]:
         """The positive and the negative class of each binary problem; None is all others."""
         n = len(self.classes_)
@@ -250,6 +257,9 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """The labels of the two sides of each problem."""
         names = self.classes_.tolist()
         return [(names[i], "the rest" if j is None else names[j]) for i, j in self._opponents()]
+
+    def _problem_names(self) -> list[str]:
+        return [f"{positive} against {negative}" for positive, negative in self._sides()]
 
     def _resolved_kernel(self, X: Matrix, weights: Floats) -> Kernel:
         """The kernel of the parameters, with numbers for what depends on the data."""
@@ -289,8 +299,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """Those who observe the fit, until the model is stored; None where there are none."""
         if not (self.verbose or getattr(self, "_skl_callbacks", None) or WATCHER.get()):
             return nullcontext()
-        names = [f"{positive} against {negative}" for positive, negative in self._sides()]
-        return watching(self, X, labels, weights, tol, names)
+        return watching(self, X, labels, weights, tol, self._problem_names())
 
     def _share(self, tol: float) -> Callable[[Event], float]:
         """A function from an event of the solver to the share of the fit that is done."""

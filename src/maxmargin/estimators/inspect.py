@@ -133,7 +133,4 @@ def separability(
     (array([0.5, 1. , 0.5]), True)
     """
     model = HardMarginSVC(kernel=kernel, degree=degree, gamma=gamma, coef0=coef0, fit_intercept=fit_intercept)
-    X, labels, weights = model._validated(X, y, None)
-    if len(model.classes_) != 2:
-        raise InvalidInputError(f"separability is asked of two classes, got {len(model.classes_)}: {model.classes_}.")
-    return _separability(model._problems(X, labels, weights)[0])
+    return _separability(model._binary_problem("separability is asked of", X, y, None))

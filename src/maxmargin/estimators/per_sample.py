@@ -11,7 +11,6 @@ from maxmargin.core import certify as _certify
 from maxmargin.core.certificate.parts import ABSENT, group_of_each
 from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import Classifier
 from maxmargin.estimators.inspect import stored_problems
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner
 from maxmargin.threads import one_blas_thread
@@ -95,20 +94,15 @@ def anatomies(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list
     stored = stored_problems(estimator, X, y, sample_weight)
     found: list[Anatomy] = []
     with one_blas_thread():
-        for names, (problem, candidate) in zip(_names(estimator), stored.problems, strict=True):
+        outliers = getattr(estimator, "outliers_", ())  # of the ramp loss, in a tuple where there are several problems
+        left_out = outliers if isinstance(outliers, tuple) and outliers else [outliers] * len(stored.problems)
+        for (own, other), (problem, candidate), gone in zip(estimator._sides(), stored.problems, left_out, strict=True):
             scores = scores_of(problem, candidate, stored.tol or 0.0)
             certificate = replace(_certify(problem, candidate, scores, tol=stored.tol), data=stored.data)
             rows, alpha = problem.row(np.arange(problem.n)), candidate.beta * problem.y + 0.0  # no −0
-            outliers = np.flatnonzero(np.isin(rows, _outliers(estimator, len(found))))
-            F = scores.values + candidate.b
-            found.append(Anatomy(*names, rows, problem.y, F, alpha, problem, candidate, certificate, outliers))
+            about = (problem, candidate, certificate, np.flatnonzero(np.isin(rows, gone)))
+            found.append(Anatomy(str(own), str(other), rows, problem.y, scores.values + candidate.b, alpha, *about))
     return found
-
-
-def _outliers(estimator: Any, k: int) -> Any:
-    """The training rows that the k-th problem's last convex step leaves out; none but for the ramp loss."""
-    outliers = getattr(estimator, "outliers_", ())
-    return outliers[k] if isinstance(outliers, tuple) and outliers else outliers
 
 
 def _without_objective(estimator: Any, X: Any, y: Any) -> list[Anatomy]:
@@ -126,19 +120,15 @@ def _without_objective(estimator: Any, X: Any, y: Any) -> list[Anatomy]:
     is_training = hasattr(estimator, "dual_coef_") and X.shape == estimator.shape_fit_
     alphas = estimator._spread(np.abs(estimator.dual_coef_), n) if is_training else [None] * len(signs)
     return [
-        Anatomy(*names, np.arange(n), sign, F, alpha)
-        for names, sign, F, alpha in zip(_names(estimator), signs, scores.T, alphas, strict=True)
+        Anatomy(str(own), str(other), np.arange(n), sign, F, alpha)
+        for (own, other), sign, F, alpha in zip(estimator._sides(), signs, scores.T, alphas, strict=True)
     ]
-
-
-def _names(estimator: Classifier) -> list[tuple[str, str]]:
-    """(positive, negative) of each problem."""
-    return [(str(positive), str(negative)) for positive, negative in estimator._sides()]
 
 
 def problem_names(estimator: Any) -> list[str]:
     """Which class against which, for each binary problem of a fitted classifier."""
-    return [f"{positive} against {negative}" for positive, negative in _names(estimator)]
+    names: list[str] = estimator._problem_names()
+    return names
 
 
 def strongest(parts: Sequence[Anatomy], n: int) -> tuple[Floats | None, Indices | None]:

@@ -157,8 +157,4 @@ def _grid(Cs: Any, unit: Problem) -> Floats:
 def _problem(X: Any, y: Any, sample_weight: Any, *, loss: str, **parameters: Any) -> Problem:
     """The problem at C = 1."""
     check_choice("loss", loss, ("hinge", "squared_hinge"))
-    model = LinearSVC("l1", loss, **parameters)
-    X, labels, weights = model._validated(X, y, sample_weight)
-    if len(model.classes_) != 2:
-        raise InvalidInputError(f"A path is for two classes, got {len(model.classes_)}: {model.classes_}.")
-    return model._problems(X, labels, weights)[0]
+    return LinearSVC("l1", loss, **parameters)._binary_problem("A path is for", X, y, sample_weight)

@@ -113,7 +113,7 @@ class StreamLearner(KernelParameters, OneVsRest):
         with unchanged_by_errors(self):
             X, labels, weights = self._next_piece(X, y, classes, sample_weight)
             stream = self._stream_state(len(labels))
-        samples, visits = Samples(Rows.of_matrix(X)), self._stream_visits(weights)
+        samples, visits = Samples(Rows.of_matrix(X)), np.arange(len(labels), dtype=np.int64)
         at_a_time = rows_that_fit(samples.n_values // len(labels), len(labels))
         step = -(-at_a_time // int(self.batch_size)) * int(self.batch_size)
         signed = [signs * weights for signs in self._signs(labels)]
@@ -159,10 +159,6 @@ class StreamLearner(KernelParameters, OneVsRest):
     def _stream_state(self, n_samples: int) -> Any:
         """Where the stream stands before so many samples: where the last piece ended, or the last fit. Checks parameters."""
 
-    def _stream_visits(self, weights: Floats) -> Indices:
-        """The samples to visit."""
-        return np.arange(len(weights), dtype=np.int64)
-
     @abstractmethod
     def _visit(self, stream: Any, samples: Samples, signed: list[Floats], visits: Indices) -> None:
         """Learn from some samples in turn; `signed` holds y times weight for each binary problem."""
@@ -174,8 +170,5 @@ class StreamLearner(KernelParameters, OneVsRest):
     def _lesson(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Self, Problem]:
         """A copy that is not fitted, and its problem of two classes, to be solved step by step."""
         copy = type(self)(**self.get_params(deep=False))
-        X, labels, weights = copy._validated(X, y, sample_weight)
-        if len(copy.classes_) != 2:
-            raise InvalidInputError(f"steps shows two classes, got {len(copy.classes_)}: {copy.classes_}.")
         copy._checked_tol()
-        return copy, copy._problems(X, labels, weights)[0]
+        return copy, copy._binary_problem("steps shows", X, y, sample_weight)
