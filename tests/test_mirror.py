@@ -22,7 +22,6 @@ WITHOUT_TEST = {
     "estimators/multiclass/": "one-vs-one and one-vs-rest: tests/estimators/test_svc.py, test_linear.py",
     "estimators/separable.py": "of HardMarginSVC: tests/estimators/test_svc_hard_margin.py",
     "estimators/stochastic/partial_fit.py": "of both streams: tests/estimators/stochastic",
-    "html_report/": "parts of one page: tests/html_report/test_report.py",
     "io/": "parts of reading and writing: what is read and written has its tests",
     "kernel_matrix/expansion.py": "sums of kernel rows: tests/kernel_matrix/test_matrix.py",
     "kernel_matrix/kept_rows.py": "rows that are kept: tests/kernel_matrix/test_matrix.py",

@@ -3,13 +3,14 @@
 validate → pose binary problems → solve (several in threads, or on joblib's backend) → store
 """
 
-import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -17,19 +18,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import (
-    L2,
-    Bias,
-    Candidate,
-    Problem,
-    Regularization,
-    Solution,
-    Status,
-    loss_from_name,
-    penalty_from_name,
-)
+from maxmargin.core import L2, Bias, Candidate, Problem, Regularization, Solution, Status, penalty_from_name
 from maxmargin.core.certificate.optimum_ball import optimum_balls
-from maxmargin.core.losses import TRAINABLE
+from maxmargin.core.losses import TRAINABLE, loss_from_name
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import training_data
 from maxmargin.estimators.multiclass.parallel import solve_several
@@ -104,13 +95,9 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a parameter is a real number; NaN and what float64 cannot hold are none."""
-    if not isinstance(value, int | float | np.number) or isinstance(value, bool):
-        return False
-    try:
-        return not math.isnan(value)
-    except (OverflowError, TypeError):  # an int beyond float64, a complex number
-        return False
+    """Whether a parameter is a real number; NaN, and an int that float64 cannot hold, are none."""
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    return is_real and (abs(value) <= sys.float_info.max or abs(value) == np.inf)
 
 
 class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -138,9 +125,6 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     """Whether several classes are told apart one-vs-one; else one-vs-rest."""
     _takes_backends: bool = False
     """Whether several problems may go to joblib's backend."""
-    _weights: Any
-    _expansion: Any
-    """w of each problem where the kernel is linear, else None; and the other way round the sums over support vectors."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on samples X and labels y.

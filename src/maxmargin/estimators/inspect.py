@@ -14,7 +14,7 @@ from maxmargin.core import certify as _certify
 from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.estimators.base import Classifier, check_tol
-from maxmargin.estimators.multiclass.per_problem import PerProblem, certificates_of
+from maxmargin.estimators.multiclass.per_problem import Certificates, PerProblem, largest_gap
 from maxmargin.estimators.svc import HardMarginSVC
 from maxmargin.estimators.training_data import Fingerprint
 from maxmargin.threads import one_blas_thread
@@ -54,7 +54,7 @@ def certify(
         stored = stored_problems(estimator, X, y, sample_weight)
         asked = stored.tol if tol is None else check_tol(tol)
         certificates = [replace(_certify(*pair, tol=asked), data=stored.data) for pair in stored.problems]
-    found: Certificate | PerProblem = certificates_of(certificates)
+    found: Certificate | PerProblem = Certificates.of(certificates, largest_gap(certificates))
     return found
 
 

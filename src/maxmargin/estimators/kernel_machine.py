@@ -1,7 +1,6 @@
 """Machines with a kernel, each pair of classes by itself: their training, and their predictions in tiles on all cores."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Classifier, Train, check_choice, check_flag
 from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pair_sums, pairs_of, unpack_dual, vote
 from maxmargin.estimators.ramp_loss import first_step
-from maxmargin.estimators.separable import separated, solve_hard
+from maxmargin.estimators.separable import refuse_contradictions, separated
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernels import Linear, Precomputed
 from maxmargin.kernels.tiles import TILE_ROWS, cut, rows_that_fit
@@ -68,7 +67,12 @@ class KernelClassifier(KernelParameters):
 
     def _trainer(self, k: int, seed: int) -> Train:
         train = super()._trainer(k, seed)
-        return partial(solve_hard, train, *self._sides()[k]) if self._trade_off().is_hard else train
+
+        def train_hard(problem: Problem, *settings: Any, **others: Any) -> Solution:
+            refuse_contradictions(problem, *self._sides()[k])
+            return train(problem, *settings, **others)
+
+        return train_hard if self._trade_off().is_hard else train
 
     def _settled(self, k: int, problem: Problem, solution: Solution) -> Solution:
         return separated(problem, solution, *self._sides()[k]) if problem.is_hard else solution
@@ -93,9 +97,9 @@ class KernelClassifier(KernelParameters):
         reference = kernel.reference(X, support)
         self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else reference
         is_linear = isinstance(kernel, Linear)
-        self._weights = np.array([solution.w for solution in solutions]) if is_linear else None
+        self._weights: Any = np.array([solution.w for solution in solutions]) if is_linear else None
         groups = None if n_classes == 2 else self.n_support_
-        self._expansion = None if is_linear else Expansion(kernel, reference, self.dual_coef_, groups)
+        self._expansion: Any = None if is_linear else Expansion(kernel, reference, self.dual_coef_, groups)
         self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
         self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)
 

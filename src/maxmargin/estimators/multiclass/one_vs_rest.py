@@ -28,8 +28,6 @@ class OneVsRest(Classifier):
     """Abstract base of the classifiers that tell each class from the rest."""
 
     _is_pairwise = False
-    _coefficients: Any
-    _stream: Any
 
     def _signs(self, labels: Indices) -> list[Floats]:
         """Labels ±1 of each binary problem."""
@@ -46,9 +44,8 @@ class OneVsRest(Classifier):
         return np.asarray(self.coef_)
 
     def _stored(self, labels: Indices) -> list[Candidate]:
-        n = len(labels)
-        each = zip(self._vectors(n), self.intercept_.tolist(), self._spread(self.dual_coef_, n), strict=True)
-        return [Candidate(w, b, beta) for w, b, beta in each]
+        vectors, betas = self._vectors(len(labels)), self._spread(self.dual_coef_, len(labels))
+        return [Candidate(*each) for each in zip(vectors, self.intercept_.tolist(), betas, strict=True)]
 
     def decision_function(self, X: Any) -> Floats:
         """F(x): positive for ``classes_[1]``; one column a class for more than two.

@@ -61,7 +61,8 @@ class StreamLearner(KernelParameters, OneVsRest):
         """Keep the weights of a linear kernel; of every other (or to `keep` them) the samples `used`, with coefficients."""
         self.kernel_, self.intercept_, self.support_ = kernel, biases, used.astype(np.int32)
         is_linear = isinstance(kernel, Linear)
-        self._weights, self._coefficients = (vectors, None) if is_linear else (None, vectors[:, used])
+        self._weights: Any = vectors if is_linear else None
+        self._coefficients: Any = None if is_linear else vectors[:, used]
         self.__dict__.pop("support_vectors_", None)
         if keep or not is_linear:
             self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[used]

@@ -188,7 +188,7 @@ class PegasosSVC(StreamLearner):
         self.dual_coef_ = betas[:, used]
         self.n_iter_ = max(max(s.n_iter for s in solutions), 1)
         self.t_ = self.n_iter_ * -(-len(problems[0].present) // int(self.batch_size))
-        self._stream = None
+        self._stream: Any = None
 
     # -- streams -------------------------------------------------------------------------------------------------
 
