@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from maxmargin.core import Candidate, Certificate, Problem, make_feasible
-from maxmargin.core import certify as _certify
+from maxmargin.core import Candidate, Certificate, Problem, certify, make_feasible
 from maxmargin.core.certificate.parts import ABSENT, group_of_each
 from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.errors import InvalidInputError
@@ -101,7 +100,7 @@ def anatomies(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list
         left_out = outliers if isinstance(outliers, tuple) and outliers else [outliers] * len(stored.problems)
         for (own, other), (problem, candidate), gone in zip(estimator._sides(), stored.problems, left_out, strict=True):
             scores = scores_of(problem, candidate, stored.tol or 0.0)
-            certificate = replace(_certify(problem, candidate, scores, tol=stored.tol), data=stored.data)
+            certificate = replace(certify(problem, candidate, scores, tol=stored.tol), data=stored.data)
             rows, alpha = problem.row(np.arange(problem.n)), candidate.beta * problem.y + 0.0  # no −0
             about = (problem, candidate, certificate, np.flatnonzero(np.isin(rows, gone)))
             found.append(Anatomy(str(own), str(other), rows, problem.y, scores.values + candidate.b, alpha, *about))

@@ -130,9 +130,9 @@ def _with_samples(chart: Chart, subject: Subject, rows: Indices, places: Floats)
     """The samples on top: class by shape and colour, support vectors filled, larger α larger, crosses for errors."""
     x, y = places.T
     known, _ = strongest(subject.parts, subject.n)
-    alpha = np.zeros(len(rows)) if known is None else known[rows]
-    largest = 0.0 if known is None else float(known.max())
-    sizes = SMALLEST + (LARGEST - SMALLEST) * np.sqrt(alpha / max(largest, 1e-300))
+    of_all = np.zeros(subject.n) if known is None else known
+    alpha = of_all[rows]
+    sizes = SMALLEST + (LARGEST - SMALLEST) * np.sqrt(alpha / max(float(of_all.max()), 1e-300))
     for k, name in enumerate(subject.classes):
         shape, class_ = SHAPES[k % len(SHAPES)], f"mark k{k % len(SHAPES)}"
         for look, is_mine in ((class_, alpha == 0), (f"{class_} full", alpha > 0)):

@@ -73,16 +73,12 @@ def certificate(subject: Subject) -> dict[str, Any]:
 
 def samples(subject: Subject) -> dict[str, Any]:
     """Training errors, KKT groups as the certificate counts them, margins."""
-    parts, k, n_wrong = subject.worst_first, len(subject.classes), int(subject.is_wrong.sum())
+    k, n_wrong, parts = len(subject.classes), int(subject.is_wrong.sum()), subject.worst_first[:MOST_PROBLEMS]
     is_confused = k <= MOST_CONFUSED and (not subject.is_binary or n_wrong)
     counts = np.bincount(subject.labels * k + subject.predicted, minlength=k * k).reshape(k, k) if is_confused else ()
     return {
         "n_wrong": n_wrong,
-        "groups": [
-            (part.name, part.certificate.groups, len(part.present))
-            for part in parts[:MOST_PROBLEMS]
-            if part.certificate
-        ],
+        "groups": [(part.name, part.certificate.groups, len(part.present)) for part in parts if part.certificate],
         "confusion": list(zip(subject.classes, counts, strict=False)),
         "margins": [(part.name, *charts.margins_chart(part)) for part in parts[:MOST_HISTOGRAMS]],
     }
