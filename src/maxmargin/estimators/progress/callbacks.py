@@ -215,3 +215,16 @@ def warn_unless_solved(
             ConvergenceWarning,
             stacklevel=5,
         )
+
+
+def warn_of_mistakes(name: str, mistakes: list[int], epochs: int) -> None:
+    """Say that the last epoch of some problem was not clean."""
+    worst = max(mistakes)
+    if worst:
+        still = f"still made {worst} mistakes" if worst > 0 else "did not end"
+        warnings.warn(
+            f"{name}: the last of {epochs} epochs {still}. Allow more with max_iter; ask separability(X, y) whether "
+            "there is a hyperplane at all.",
+            ConvergenceWarning,
+            stacklevel=6,
+        )

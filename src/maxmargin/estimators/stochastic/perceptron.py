@@ -1,6 +1,5 @@
 """Perceptron: the first algorithm that learned a hyperplane from its mistakes."""
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,7 @@ from maxmargin.core import Candidate, Problem, Solution, Status
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Train, check_choice, check_flag, is_number, seed_from
 from maxmargin.estimators.multiclass.per_problem import alone
-from maxmargin.estimators.progress.callbacks import ConvergenceWarning
+from maxmargin.estimators.progress.callbacks import warn_of_mistakes
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner
 from maxmargin.kernels.tiles import TILE_ROWS, rows_that_fit
 from maxmargin.solvers import Budget, Clock, Event, solve
@@ -168,16 +167,7 @@ class Perceptron(StreamLearner):
         return lambda event: event.iteration / max(most, event.iteration + 1) if event.relative_gap else 1.0
 
     def _warn(self, solutions: list[Any], tol: float) -> None:
-        """Say that the last epoch of some problem was not clean."""
-        worst = max(solution.run.last_mistakes for solution in solutions)
-        if worst:
-            still = f"still made {worst} mistakes" if worst > 0 else "did not end"
-            warnings.warn(
-                f"{type(self).__name__}: the last of {self.n_iter_} epochs {still}. Allow more with max_iter; ask "
-                "separability(X, y) whether there is a hyperplane at all.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+        warn_of_mistakes(type(self).__name__, [solution.run.last_mistakes for solution in solutions], self.n_iter_)
 
     def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Any]) -> None:
         runs: list[Run] = [solution.run for solution in solutions]
