@@ -62,16 +62,26 @@ def of_model(estimator: Any, X: Any, y: Any, *, delta: float = 0.05) -> dict[str
     >>> int(found["perceptron_updates"]), found["hard_margin"].vacuous, found["hard_margin"].plug_in
     (4, True, True)
     """
-    if isinstance(estimator, Perceptron):
-        return _of_perceptron(estimator, X, y)
-    stored = stored_problems(estimator, X, y)
-    if len(stored.problems) != 1:
+    if len(getattr(estimator, "classes_", "01")) != 2:
         raise InvalidInputError(f"The bounds are about two classes, this model has {len(estimator.classes_)}.")
-    stored.warn_of_other_data()
-    problem, candidate = stored.problems[0]
-    ball = _Ball.of(problem, candidate)
-    is_covered = problem.penalty.strongly_convex and problem.loss.convex and not hasattr(estimator, "outliers_")
-    found = {}
+    found: dict[str, Bound] = {}
+    if not isinstance(estimator, Perceptron):
+        stored = stored_problems(estimator, X, y)
+        stored.warn_of_other_data()
+        found = _of_objective(*stored.problems[0], delta, is_ramp=hasattr(estimator, "outliers_"))
+    elif anatomies(estimator, X, y) and getattr(estimator, "witness_", None) is not None:  # a model file keeps none
+        w, b, problem = estimator.witness_.w, estimator.witness_.b, estimator.witness_.problem
+        found = _updates(problem, _Ball.of(problem, Candidate(w, b, np.zeros(problem.n))))
+    if isinstance(getattr(estimator, "kernel_", Linear()), Linear):
+        d = estimator.n_features_in_ + int(estimator.fit_intercept)
+        found["vc_rate"] = theorems.vc_rate(d=d, m=len(y))
+    return found
+
+
+def _of_objective(problem: Problem, candidate: Candidate, delta: float, is_ramp: bool) -> dict[str, Bound]:
+    """Of a model that minimises something; the theorems on convex losses do not cover the last step of a ramp."""
+    ball, found = _Ball.of(problem, candidate), {}
+    is_covered = problem.penalty.strongly_convex and problem.loss.convex and not is_ramp
     if ball.closest > 0 and problem.is_hard:
         found["hard_margin"] = _hard(problem, ball, delta)
     cost = np.unique(problem.cost[problem.present])
@@ -83,22 +93,7 @@ def of_model(estimator: Any, X: Any, y: Any, *, delta: float = 0.05) -> dict[str
         found["leave_one_out_support"] = theorems.leave_one_out_support(
             n_support=support.on + support.inside, m=ball.m, plug_in=True
         )
-    return found | _rate(problem, ball)
-
-
-def _of_perceptron(estimator: Perceptron, X: Any, y: Any) -> dict[str, Bound]:
-    """Of a perceptron: the bound of its updates where its witness separates the samples, and the rate."""
-    part = anatomies(estimator, X, y)
-    if len(part) != 1:
-        raise InvalidInputError(f"The bounds are about two classes, this model has {len(estimator.classes_)}.")
-    witness = getattr(estimator, "witness_", None)  # a model file keeps none
-    if witness is None:
-        is_linear = isinstance(estimator.kernel_, Linear)
-        d = estimator.n_features_in_ + int(estimator.fit_intercept)
-        return {"vc_rate": theorems.vc_rate(d=d, m=len(part[0].y))} if is_linear else {}
-    problem = witness.problem
-    ball = _Ball.of(problem, Candidate(witness.w, witness.b, np.zeros(problem.n)))
-    return _updates(problem, ball) | _rate(problem, ball)
+    return found
 
 
 class _Ball(NamedTuple):
@@ -162,9 +157,3 @@ def _updates(problem: Problem, ball: _Ball) -> dict[str, Bound]:
         return {}
     radius, B = (ball.rho, ball.norm) if problem.bias.kind == "none" else ball.with_constant(1.0)
     return {"perceptron_updates": theorems.perceptron_updates(rho=radius, gamma=min(ball.closest / B, radius))}
-
-
-def _rate(problem: Problem, ball: _Ball) -> dict[str, Bound]:
-    if not problem.is_linear:
-        return {}
-    return {"vc_rate": theorems.vc_rate(d=problem.X.shape[1] + int(problem.bias.kind != "none"), m=ball.m)}

@@ -102,6 +102,8 @@ def test_every_page_says_what_is_proved(fitted):
     text = Reader(report(model, X, y)).text
     if isinstance(model, Perceptron):
         assert "There is no certificate of optimality: a perceptron minimises nothing" in text
+        assert "A perceptron minimises nothing: it visits the samples" in text
+        assert "Minimised:" not in text
         return
     judged = certify(model, X, y)
     worst = judged if len(model.classes_) == 2 else judged.worst

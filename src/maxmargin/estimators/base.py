@@ -3,13 +3,14 @@
 validate → pose binary problems → solve (several in threads, or on joblib's backend) → store
 """
 
-import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -17,19 +18,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import (
-    L2,
-    Bias,
-    Candidate,
-    Problem,
-    Regularization,
-    Solution,
-    Status,
-    loss_from_name,
-    penalty_from_name,
-)
+from maxmargin.core import L2, Bias, Candidate, Problem, Regularization, Solution, Status, penalty_from_name
 from maxmargin.core.certificate.optimum_ball import optimum_balls
-from maxmargin.core.losses import TRAINABLE
+from maxmargin.core.losses import TRAINABLE, loss_from_name
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import training_data
 from maxmargin.estimators.multiclass.parallel import solve_several
@@ -104,13 +95,9 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a parameter is a real number; NaN and what float64 cannot hold are none."""
-    if not isinstance(value, int | float | np.number) or isinstance(value, bool):
-        return False
-    try:
-        return not math.isnan(value)
-    except (OverflowError, TypeError):  # an int beyond float64, a complex number
-        return False
+    """Whether a parameter is a real number; NaN, and an int that float64 cannot hold, are none."""
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    return is_real and (abs(value) <= sys.float_info.max or abs(value) == np.inf)
 
 
 class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -237,6 +224,13 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
             problems.append(Problem(X, y, cost, loss, penalty, kernel, bias, rows, shared=shared))
         return problems
 
+    def _binary_problem(self, what: str, X: Any, y: Any, sample_weight: Any) -> Problem:
+        """The problem of two classes that was asked for, from data as they are given."""
+        X, labels, weights = self._validated(X, y, sample_weight)
+        if len(self.classes_) != 2:
+            raise InvalidInputError(f"{what} two classes, got {len(self.classes_)}: {self.classes_}.")
+        return self._problems(X, labels, weights)[0]
+
     def _opponents(self) -> list[tuple[int, int | None]]:
         """The positive and the negative class of each binary problem; None is all others."""
         n = len(self.classes_)
@@ -247,6 +241,9 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """The labels of the two sides of each problem."""
         names = self.classes_.tolist()
         return [(names[i], "the rest" if j is None else names[j]) for i, j in self._opponents()]
+
+    def _problem_names(self) -> list[str]:
+        return [f"{positive} against {negative}" for positive, negative in self._sides()]
 
     def _resolved_kernel(self, X: Matrix, weights: Floats) -> Kernel:
         """The kernel of the parameters, with numbers for what depends on the data."""
@@ -286,8 +283,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """Those who observe the fit, until the model is stored; None where there are none."""
         if not (self.verbose or getattr(self, "_skl_callbacks", None) or WATCHER.get()):
             return nullcontext()
-        names = [f"{positive} against {negative}" for positive, negative in self._sides()]
-        return watching(self, X, labels, weights, tol, names)
+        return watching(self, X, labels, weights, tol, self._problem_names())
 
     def _share(self, tol: float) -> Callable[[Event], float]:
         """A function from an event of the solver to the share of the fit that is done."""

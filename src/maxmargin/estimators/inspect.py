@@ -14,7 +14,7 @@ from maxmargin.core import certify as _certify
 from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.estimators.base import Classifier, check_tol
-from maxmargin.estimators.multiclass.per_problem import PerProblem, certificates_of
+from maxmargin.estimators.multiclass.per_problem import Certificates, PerProblem, largest_gap
 from maxmargin.estimators.svc import HardMarginSVC
 from maxmargin.estimators.training_data import Fingerprint
 from maxmargin.threads import one_blas_thread
@@ -54,7 +54,7 @@ def certify(
         stored = stored_problems(estimator, X, y, sample_weight)
         asked = stored.tol if tol is None else check_tol(tol)
         certificates = [replace(_certify(*pair, tol=asked), data=stored.data) for pair in stored.problems]
-    found: Certificate | PerProblem = certificates_of(certificates)
+    found: Certificate | PerProblem = Certificates.of(certificates, largest_gap(certificates))
     return found
 
 
@@ -133,7 +133,4 @@ def separability(
     (array([0.5, 1. , 0.5]), True)
     """
     model = HardMarginSVC(kernel=kernel, degree=degree, gamma=gamma, coef0=coef0, fit_intercept=fit_intercept)
-    X, labels, weights = model._validated(X, y, None)
-    if len(model.classes_) != 2:
-        raise InvalidInputError(f"separability is asked of two classes, got {len(model.classes_)}: {model.classes_}.")
-    return _separability(model._problems(X, labels, weights)[0])
+    return _separability(model._binary_problem("separability is asked of", X, y, None))

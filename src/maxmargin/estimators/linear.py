@@ -131,13 +131,7 @@ class LinearSVC(OneVsRest):
         self.dual_coef_ = betas[:, self.support_]
         self.n_iter_ = max(max(solution.n_iter for solution in solutions), 1)
 
-    def _vectors(self, n: int) -> Floats:
-        return np.asarray(self.coef_)
-
     # -- predict -------------------------------------------------------------------------------------------------
-
-    def _scores(self, X: Matrix) -> Floats:
-        return np.asarray(products.scores(X, self.coef_.T) + self.intercept_)
 
     def certified_predictions(self, X: Any) -> tuple[Any, Any]:
         """(labels, is_certain): the predictions, and which of them cannot change between this model and the exact optimum.

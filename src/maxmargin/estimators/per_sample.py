@@ -5,15 +5,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array
 
-from maxmargin.core import Candidate, Certificate, Problem, make_feasible
-from maxmargin.core import certify as _certify
+from maxmargin.core import Candidate, Certificate, Problem, certify, make_feasible
 from maxmargin.core.certificate.parts import ABSENT, group_of_each
 from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import Classifier
 from maxmargin.estimators.inspect import stored_problems
-from maxmargin.estimators.multiclass.one_vs_rest import KernelOneVsRest, signs_of
+from maxmargin.estimators.stochastic.partial_fit import StreamLearner
+from maxmargin.estimators.training_data import READABLE
+from maxmargin.kernels import Precomputed
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices
 
@@ -90,25 +91,20 @@ def anatomies(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list
 
     Cost: that of predicting the training set once.
     """
-    if isinstance(estimator, KernelOneVsRest) and not hasattr(estimator, "certificate_"):
+    if isinstance(estimator, StreamLearner) and not hasattr(estimator, "certificate_"):
         return _without_objective(estimator, X, y)
     stored = stored_problems(estimator, X, y, sample_weight)
     found: list[Anatomy] = []
     with one_blas_thread():
-        for names, (problem, candidate) in zip(_names(estimator), stored.problems, strict=True):
+        outliers = getattr(estimator, "outliers_", ())  # of the ramp loss, in a tuple where there are several problems
+        left_out = outliers if isinstance(outliers, tuple) and outliers else [outliers] * len(stored.problems)
+        for (own, other), (problem, candidate), gone in zip(estimator._sides(), stored.problems, left_out, strict=True):
             scores = scores_of(problem, candidate, stored.tol or 0.0)
-            certificate = replace(_certify(problem, candidate, scores, tol=stored.tol), data=stored.data)
+            certificate = replace(certify(problem, candidate, scores, tol=stored.tol), data=stored.data)
             rows, alpha = problem.row(np.arange(problem.n)), candidate.beta * problem.y + 0.0  # no −0
-            outliers = np.flatnonzero(np.isin(rows, _outliers(estimator, len(found))))
-            F = scores.values + candidate.b
-            found.append(Anatomy(*names, rows, problem.y, F, alpha, problem, candidate, certificate, outliers))
+            about = (problem, candidate, certificate, np.flatnonzero(np.isin(rows, gone)))
+            found.append(Anatomy(str(own), str(other), rows, problem.y, scores.values + candidate.b, alpha, *about))
     return found
-
-
-def _outliers(estimator: Any, k: int) -> Any:
-    """The training rows that the k-th problem's last convex step leaves out; none but for the ramp loss."""
-    outliers = getattr(estimator, "outliers_", ())
-    return outliers[k] if isinstance(outliers, tuple) and outliers else outliers
 
 
 def _without_objective(estimator: Any, X: Any, y: Any) -> list[Anatomy]:
@@ -122,23 +118,83 @@ def _without_objective(estimator: Any, X: Any, y: Any) -> list[Anatomy]:
             f"of {np.unique(y).tolist()[:10]}."
         )
     scores, n = estimator._scores(X), X.shape[0]
-    signs = signs_of(np.searchsorted(classes, y).astype(np.intp), len(classes))
+    signs = estimator._signs(np.searchsorted(classes, y))
     is_training = hasattr(estimator, "dual_coef_") and X.shape == estimator.shape_fit_
     alphas = estimator._spread(np.abs(estimator.dual_coef_), n) if is_training else [None] * len(signs)
     return [
-        Anatomy(*names, np.arange(n), sign, F, alpha)
-        for names, sign, F, alpha in zip(_names(estimator), signs, scores.T, alphas, strict=True)
+        Anatomy(str(own), str(other), np.arange(n), sign, F, alpha)
+        for (own, other), sign, F, alpha in zip(estimator._sides(), signs, scores.T, alphas, strict=True)
     ]
 
 
-def _names(estimator: Classifier) -> list[tuple[str, str]]:
-    """(positive, negative) of each problem."""
-    return [(str(positive), str(negative)) for positive, negative in estimator._sides()]
+class Subject:
+    """What pictures and reports are about: a fitted model with its training data, and what it makes of them.
+
+    Attributes
+    ----------
+    estimator, given, sample_weight, feature_names, leave_one_out
+        As they were given; `given` is X. A report sets the last one, where it was run.
+    X, n
+        The samples as an array or CSR, and their number.
+    labels, predicted, is_wrong
+        The numbers of the classes of the samples, and of those that are predicted; where they differ.
+    classes
+        The names of the classes.
+    parts, worst_first
+        What the model makes of the samples, problem by problem; the one with the largest gap first.
+    is_binary, is_precomputed, has_certificate, has_margin
+        Whether there are two classes; whether X is a Gram matrix, which has no features; whether there is an objective to
+        certify; whether F = ±1 means something: a perceptron has no margin.
+    """
+
+    def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None, feature_names: Any = None) -> None:
+        """Gather everything; the cost is that of predicting the training set twice."""
+        self.estimator, self.given, self.sample_weight = estimator, X, sample_weight
+        self.leave_one_out: Any = None
+        self.parts = anatomies(estimator, X, y, sample_weight)
+        self.X: Any = check_array(X, **READABLE)
+        self.n, d = map(int, self.X.shape)
+        names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
+        if names is not None and len(names) != d:
+            raise InvalidInputError(f"{d} feature names are needed, got {len(names)}.")
+        self.feature_names = None if names is None else [str(name) for name in names]
+        self.labels = np.searchsorted(estimator.classes_, np.asarray(y))
+        self.predicted = np.searchsorted(estimator.classes_, estimator.predict(X))
+        self.is_wrong = np.asarray(self.predicted != self.labels)
+        self.classes = [str(name) for name in np.asarray(estimator.classes_).tolist()]
+        self.is_binary = len(self.parts) == 1
+        self.is_precomputed = isinstance(getattr(estimator, "kernel_", None), Precomputed)
+        self.has_certificate = all(part.certificate is not None for part in self.parts)
+        self.has_margin = not hasattr(estimator, "n_updates_")
+        self.worst_first = sorted(
+            self.parts, key=lambda part: -part.certificate.relative_gap if part.certificate else 0.0
+        )
+
+    def feature_name(self, j: int) -> str:
+        """What a feature is called."""
+        return f"feature {j}" if self.feature_names is None else self.feature_names[j]
 
 
 def problem_names(estimator: Any) -> list[str]:
     """Which class against which, for each binary problem of a fitted classifier."""
-    return [f"{positive} against {negative}" for positive, negative in _names(estimator)]
+    names: list[str] = estimator._problem_names()
+    return names
+
+
+def limits_of(points: Floats, pad: float = 0.08) -> tuple[Floats, Floats]:
+    """(low, high) of both axes: the samples and a little more; an axis on which nothing differs gets ±1."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, is_wide = 0.5 * (low + high), high - low > 1e-12 * np.maximum(np.abs(high), 1.0)
+    half = np.where(is_wide, (0.5 + pad) * (high - low), 1.0)
+    return middle - half, middle + half
+
+
+def grid_over(X: Any, low: Floats, high: Floats, resolution: int) -> tuple[Floats, Floats, Any]:
+    """(x₀, x₁, rows) of a grid over two features; rows are a data frame if X is, as the model was trained with names."""
+    xx0, xx1 = np.meshgrid(*np.linspace(low, high, resolution).T)
+    rows = np.column_stack([xx0.ravel(), xx1.ravel()])
+    columns = getattr(X, "columns", None)
+    return xx0, xx1, rows if columns is None else type(X)(dict(zip(columns, rows.T, strict=True)))
 
 
 def strongest(parts: Sequence[Anatomy], n: int) -> tuple[Floats | None, Indices | None]:
@@ -146,15 +202,12 @@ def strongest(parts: Sequence[Anatomy], n: int) -> tuple[Floats | None, Indices 
 
     None for what the model does not have. A row that is absent from each problem is `ABSENT`.
     """
-    alpha = np.zeros(n)
-    severity = np.full(n, -1, dtype=np.intp)
+    alpha, severity = np.zeros(n), np.full(n, -1, dtype=np.intp)
     for part in parts:
         if part.alpha is None:
             return None, None
         alpha[part.rows] = np.maximum(alpha[part.rows], part.alpha)
-        if part.groups is not None:
-            own = np.where(part.groups == ABSENT, -1, part.groups)
-            severity[part.rows] = np.maximum(severity[part.rows], own)
-    if any(part.problem is None for part in parts):
-        return alpha, None
-    return alpha, np.where(severity < 0, ABSENT, severity)
+        if (groups := part.groups) is not None:
+            severity[part.rows] = np.maximum(severity[part.rows], np.where(groups == ABSENT, -1, groups))
+    has_groups = all(part.problem is not None for part in parts)
+    return alpha, np.where(severity < 0, ABSENT, severity) if has_groups else None

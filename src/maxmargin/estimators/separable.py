@@ -1,8 +1,6 @@
 """What a hard-margin fit ends with: a hyperplane that separates, or the proof that there is none."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -12,14 +10,6 @@ from maxmargin.analysis.witness import NotSeparable, Separable, Undecided
 from maxmargin.core import Problem, Solution, Status, certify
 from maxmargin.errors import NotSeparableError, UndecidedError
 from maxmargin.solvers import ActiveSet, solve
-
-
-def solve_hard(
-    train: Callable[..., Solution], positive: object, negative: object, problem: Problem, solver: Any, **settings: Any
-) -> Solution:
-    """Train a hard margin, unless two samples already prove that there is none."""
-    refuse_contradictions(problem, positive, negative)
-    return train(problem, solver, **settings)
 
 
 def separated(problem: Problem, solution: Solution, positive: object, negative: object) -> Solution:

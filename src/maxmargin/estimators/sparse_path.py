@@ -84,8 +84,7 @@ def l1_min_c(
     >>> [LinearSVC("l1", C=C).fit(X, y).coef_.any().item() for C in (0.249, 0.251)]
     [False, True]
     """
-    bias = {"fit_intercept": fit_intercept, "intercept_scaling": intercept_scaling}
-    return critical_cost(_problem(X, y, sample_weight, loss=loss, class_weight=class_weight, **bias))
+    return critical_cost(_problem(X, y, sample_weight, loss, fit_intercept, intercept_scaling, class_weight))
 
 
 def l1_path(
@@ -123,8 +122,7 @@ def l1_path(
     (array([0, 1, 2]), array([0, 1]))
     """
     tol = check_tol(tol)
-    bias = {"fit_intercept": fit_intercept, "intercept_scaling": intercept_scaling}
-    unit = _problem(X, y, sample_weight, loss=loss, class_weight=class_weight, **bias)
+    unit = _problem(X, y, sample_weight, loss, fit_intercept, intercept_scaling, class_weight)
     grid = _grid(Cs, unit)
     warm: Candidate | None = None
     solutions = []
@@ -154,11 +152,10 @@ def _grid(Cs: Any, unit: Problem) -> Floats:
     return grid
 
 
-def _problem(X: Any, y: Any, sample_weight: Any, *, loss: str, **parameters: Any) -> Problem:
+def _problem(
+    X: Any, y: Any, sample_weight: Any, loss: str, intercept: bool, scaling: Any, class_weight: Any
+) -> Problem:
     """The problem at C = 1."""
     check_choice("loss", loss, ("hinge", "squared_hinge"))
-    model = LinearSVC("l1", loss, **parameters)
-    X, labels, weights = model._validated(X, y, sample_weight)
-    if len(model.classes_) != 2:
-        raise InvalidInputError(f"A path is for two classes, got {len(model.classes_)}: {model.classes_}.")
-    return model._problems(X, labels, weights)[0]
+    model = LinearSVC("l1", loss, fit_intercept=intercept, intercept_scaling=scaling, class_weight=class_weight)
+    return model._binary_problem("A path is for", X, y, sample_weight)

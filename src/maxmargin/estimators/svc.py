@@ -1,85 +1,13 @@
 """SVC and HardMarginSVC: support vector machines with a kernel, each pair of classes by itself, and a proof."""
 
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from typing import Any
 
-import numpy as np
-
-from maxmargin.core import Candidate, Problem, Solution, Status, make_feasible
-from maxmargin.core.certificate.parts import INSIDE, group_of_each
-from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import Train, check_choice, check_flag
-from maxmargin.estimators.kernel_prediction import KernelParameters, KernelPredictor
-from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pairs_of, unpack_dual
-from maxmargin.estimators.ramp_loss import first_step
-from maxmargin.estimators.separable import separated, solve_hard
-from maxmargin.kernel_matrix.expansion import Expansion
-from maxmargin.kernels import Linear, Precomputed
+from maxmargin.estimators.base import check_flag
+from maxmargin.estimators.kernel_machine import KernelClassifier
 from maxmargin.solvers import Auto, Solver
-from maxmargin.typing import Floats, Indices, Matrix
 
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class KernelClassifier(KernelParameters, KernelPredictor):
-    """Abstract base of the classifiers with a kernel: their training."""
-
-    tol: float
-    max_iter: int = -1
-    cache_size: Any = "auto"
-    solver: Any = "auto"
-    decision_function_shape: str = "ovr"
-    break_ties: bool = False
-    verbose: bool = False
-
-    _is_pairwise = True
-
-    def _checked_tol(self) -> float:
-        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
-        if check_flag("break_ties", self.break_ties) and self.decision_function_shape == "ovo":
-            raise InvalidInputError(
-                'break_ties must be False when decision_function_shape is "ovo": no votes are counted.'
-            )
-        return super()._checked_tol()
-
-    def _trainer(self, k: int, seed: int) -> Train:
-        train = super()._trainer(k, seed)
-        return partial(solve_hard, train, *self._sides()[k]) if self._trade_off().is_hard else train
-
-    def _settled(self, k: int, problem: Problem, solution: Solution) -> Solution:
-        return separated(problem, solution, *self._sides()[k]) if problem.is_hard else solution
-
-    def _moved(self, problem: Problem, candidate: Candidate, cost: Floats) -> Candidate:
-        """Dual variables at their bound are moved to where it is now."""
-        problem = first_step(problem) if self.loss == "ramp" else problem
-        is_at_bound = group_of_each(problem.loss, cost, candidate.beta * problem.y) == INSIDE
-        now = problem.loss.upper(problem.cost)
-        moves = is_at_bound & np.isfinite(now)
-        beta = make_feasible(problem, np.where(moves, problem.y * now, candidate.beta))
-        return Candidate(problem.combine(beta), candidate.b if problem.bias.is_free else 0.0, beta)
-
-    def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
-        super()._store(X, labels, problems, solutions)
-        n_classes, kernel = len(self.classes_), problems[0].kernel
-        betas = [solution.beta for solution in solutions]
-        support, self.dual_coef_ = pack_dual(pairs_of(labels, n_classes), betas, labels, n_classes)
-        self.kernel_ = kernel
-        self.support_ = support.astype(np.int32)
-        self.n_support_ = np.bincount(labels[support], minlength=n_classes).astype(np.int32)
-        reference = kernel.reference(X, support)
-        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else reference
-        is_linear = isinstance(kernel, Linear)
-        self._weights = np.array([solution.w for solution in solutions]) if is_linear else None
-        groups = None if n_classes == 2 else self.n_support_
-        self._expansion = None if is_linear else Expansion(kernel, reference, self.dual_coef_, groups)
-        self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
-        self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)
-
-    def _stored(self, labels: Indices) -> list[Candidate]:
-        support, pairs = self.support_.astype(np.intp), pairs_of(labels, len(self.classes_))
-        betas = [unpack_dual(pair, support, self.dual_coef_, labels) for pair in pairs]
-        weights = betas if self._weights is None else self._weights
-        return [Candidate(*each) for each in zip(weights, self.intercept_.tolist(), betas, strict=True)]
+__all__ = ["SVC", "HardMarginSVC", "KernelClassifier"]
 
 
 @dataclass(eq=False, repr=False)

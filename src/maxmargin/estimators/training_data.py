@@ -81,10 +81,9 @@ def check_magnitude(X: Matrix) -> None:
     """Refuse data whose squares would overflow, or all vanish, in float64."""
     values = X.data if sp.issparse(X) else X
     largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
-    if largest > LARGEST:
-        raise InvalidInputError(f"The largest value of X is {largest:.2g}; its square overflows. Scale the features.")
-    if 0 < largest < SMALLEST:
-        raise InvalidInputError(f"The largest value of X is {largest:.2g}; its square vanishes. Scale the features.")
+    if largest > LARGEST or 0 < largest < SMALLEST:
+        lost = "overflows" if largest > LARGEST else "vanishes"
+        raise InvalidInputError(f"The largest value of X is {largest:.2g}; its square {lost}. Scale the features.")
 
 
 def class_factors(class_weight: Any, classes: Any, labels: Indices, weights: Floats) -> Floats:

@@ -4,14 +4,14 @@ A chart has two axes, and outlines of lines, bars and marks. The templates write
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from maxmargin.analysis.margin_histogram import margin_histogram
+from maxmargin.analysis.margin_histogram import MarginHistogram, margin_histogram
 from maxmargin.core import Trace
 from maxmargin.core.certificate.parts import INSIDE, ON, OUTSIDE
 from maxmargin.estimators import LeaveOneOut
@@ -163,10 +163,9 @@ FLOOR = 1e-17
 
 def margins_chart(part: Anatomy) -> tuple[Chart, int]:
     """The histogram of yF of one problem's samples, and how many samples further out stand in the outermost bars."""
-    margins = part.margins
-    found = margin_histogram(margins[part.present])
+    found = margin_histogram(part.margins[part.present])
     edges, below = found.edges, np.zeros(len(found.edges) - 1)
-    zones = [(found.counts_of(margins[chosen]), class_, words) for class_, words, chosen in _zones(part) if len(chosen)]
+    zones = [zone for zone in _zones(part, found) if zone[0].any()]
     top = 1.06 * float(np.max(sum(counts for counts, _, _ in zones)))
     chart = Chart(f"Margins, {part.name}", "margin y F", "samples", (float(edges[0]), float(edges[-1])), (0.0, top))
     for counts, class_, words in zones:
@@ -178,33 +177,27 @@ def margins_chart(part: Anatomy) -> tuple[Chart, int]:
     return chart, found.n_beyond
 
 
-def _zones(part: Anatomy) -> list[tuple[str, str, Any]]:
+def _zones(part: Anatomy, found: MarginHistogram) -> Iterator[tuple[Any, str, str]]:
     """By the groups of complementary slackness, as the certificate counts; by yF where there is no dual variable."""
-    groups, present = part.groups, part.present
+    margins, groups = part.margins, part.groups
     if groups is None:
-        z = part.margins[present]
-        return [
-            ("z0", "wrong: yF ≤ 0", present[z <= 0]),
-            ("z1", "inside the margin", present[(z > 0) & (z < 1)]),
-            ("z2", "on or outside it", present[z >= 1]),
-        ]
-    return [
-        ("z0", "outliers of the ramp, left out", part.outliers),
-        ("z1", "inside it or wrong", np.flatnonzero(groups == INSIDE)),
-        ("z3", "on it", np.flatnonzero(groups == ON)),
-        ("z2", "outside the margin", np.flatnonzero(groups == OUTSIDE)),
-    ]
+        yield found.wrong, "z0", "wrong: yF ≤ 0"
+        yield found.inside, "z1", "inside the margin"
+        yield found.outside, "z2", "on or outside it"
+        return
+    yield found.counts_of(margins[part.outliers]), "z0", "outliers of the ramp, left out"
+    looks = {INSIDE: ("z1", "inside it or wrong"), ON: ("z3", "on it"), OUTSIDE: ("z2", "outside the margin")}
+    for group, look in looks.items():
+        yield found.counts_of(margins[groups == group]), *look
 
 
 def gap_chart(traces: Sequence[Trace], names: Sequence[str], worst: int, tol: float | None) -> Chart | None:
     """The certified gaps of each problem against time, the largest in front; None where each was certified once."""
     if max(map(len, traces)) < 2:
         return None
-    points = []
-    for trace in traces:
-        own = np.array([(point.seconds, point.relative_gap) for point in trace]).reshape(-1, 2)
-        points.append(own[np.isfinite(own[:, 1])])
-        points[-1][:, 1] = np.log10(np.maximum(points[-1][:, 1], FLOOR))
+    moments = [[at for at in trace if math.isfinite(at.relative_gap)] for trace in traces]
+    places = [[(at.seconds, math.log10(max(at.relative_gap, FLOOR))) for at in own] for own in moments]
+    points = [np.reshape(own, (-1, 2)) for own in places]
     seconds, powers = np.vstack([*points, [(0.0, np.log10(tol or 1.0))]]).T
     wide, high = (0.0, 1.03 * seconds.max() or 1.0), (np.floor(powers.min() - 0.5), np.ceil(powers.max() + 0.05))
     chart = Chart("Relative duality gap against time", "seconds", "relative gap", wide, high, has_powers=True)

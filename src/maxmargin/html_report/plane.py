@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg as la
-import scipy.sparse as sp
 from contourpy import contour_generator
 
-from maxmargin.estimators.per_sample import Anatomy, strongest
+from maxmargin.core.products import dense_rows
+from maxmargin.estimators.per_sample import Anatomy, Subject, grid_over, limits_of, strongest
 from maxmargin.html_report.charts import SHAPES, Chart
-from maxmargin.html_report.subject import Subject
 from maxmargin.typing import Floats, Indices
 
 MOST_SHOWN = 1000
@@ -39,18 +38,15 @@ def boundary(subject: Subject) -> dict[str, Any]:
 
 def evenly(n: int, most: int) -> Indices:
     """At most so many of n row numbers, evenly spaced."""
-    return np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.intp)
+    return np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
 
 
 def _over_two_features(subject: Subject) -> dict[str, Any]:
     rows = evenly(subject.n, MOST_SHOWN)
-    X = subject.X.toarray() if sp.issparse(subject.X) else subject.X
-    places = np.asarray(X[rows], dtype=np.float64)
+    places = dense_rows(subject.X, rows)
     chart = _chart("Decision boundary", places, subject.feature_name(0), subject.feature_name(1))
-    xs, ys = np.linspace(*chart.x_range, GRID), np.linspace(*chart.y_range, GRID)
-    grid: Any = np.column_stack([a.ravel() for a in np.meshgrid(xs, ys)]).astype(subject.X.dtype)
-    if hasattr(subject.given, "columns"):  # the model was trained with names
-        grid = type(subject.given)({name: grid[:, k] for k, name in enumerate(subject.given.columns)})
+    low, high = np.transpose([chart.x_range, chart.y_range])
+    xs, ys, grid = grid_over(subject.given, low, high, GRID)
     if subject.is_binary:
         F = np.asarray(subject.estimator.decision_function(grid), dtype=np.float64)
         contours = contour_generator(xs, ys, F.reshape(GRID, GRID))
@@ -108,7 +104,7 @@ def _along_w(subject: Subject, part: Anatomy) -> dict[str, Any]:
 def _over_components(subject: Subject) -> dict[str, Any]:
     rows = evenly(subject.n, MOST_SHOWN)
     gram = subject.X[np.ix_(rows, rows)] if subject.is_precomputed else subject.X[rows] @ subject.X[rows].T
-    places = _leading(np.asarray(gram.toarray() if sp.issparse(gram) else gram, dtype=np.float64), 2)
+    places = _leading(dense_rows(gram), 2)
     chart = _chart("Samples", places, "first principal component", "second principal component")
     return {"chart": _with_samples(chart, subject, rows, places), "kind": "components", "n_shown": len(rows)}
 
@@ -125,10 +121,8 @@ def _leading(gram: Floats, count: int) -> Floats:
 
 
 def _chart(title: str, places: Floats, x_label: str, y_label: str) -> Chart:
-    """A chart around some places; an axis on which nothing differs is 2.2 long."""
-    low, high = places.min(axis=0), places.max(axis=0)
-    span = np.where(high - low > 1e-12 * np.maximum(np.abs(high), 1.0), high - low, 2.0)
-    (left, right), (bottom, top) = (0.5 * (low + high) + 0.55 * np.outer((-1, 1), span)).T.tolist()
+    """A chart around some places."""
+    (left, bottom), (right, top) = np.array(limits_of(places, pad=0.05)).tolist()
     return Chart(title, x_label, y_label, (left, right), (bottom, top), height=440)
 
 
@@ -136,9 +130,9 @@ def _with_samples(chart: Chart, subject: Subject, rows: Indices, places: Floats)
     """The samples on top: class by shape and colour, support vectors filled, larger α larger, crosses for errors."""
     x, y = places.T
     known, _ = strongest(subject.parts, subject.n)
-    alpha = np.zeros(len(rows)) if known is None else known[rows]
-    largest = 0.0 if known is None else float(known.max())
-    sizes = SMALLEST + (LARGEST - SMALLEST) * np.sqrt(alpha / max(largest, 1e-300))
+    of_all = np.zeros(subject.n) if known is None else known
+    alpha = of_all[rows]
+    sizes = SMALLEST + (LARGEST - SMALLEST) * np.sqrt(alpha / max(float(of_all.max()), 1e-300))
     for k, name in enumerate(subject.classes):
         shape, class_ = SHAPES[k % len(SHAPES)], f"mark k{k % len(SHAPES)}"
         for look, is_mine in ((class_, alpha == 0), (f"{class_} full", alpha > 0)):

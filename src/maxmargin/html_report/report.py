@@ -1,5 +1,6 @@
 """`report`: one page about one model. Its templates escape whatever is filled in, and nothing else here makes markup."""
 
+import hashlib
 import os
 import platform
 from importlib.metadata import version
@@ -12,11 +13,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin.bounds import of_model
-from maxmargin.core import Regularization
+from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import LeaveOneOut
+from maxmargin.estimators.per_sample import Subject
 from maxmargin.html_report import charts
 from maxmargin.html_report.plane import boundary
-from maxmargin.html_report.subject import Subject
 from maxmargin.io._atomic import replacing
 from maxmargin.typing import Floats, Indices
 
@@ -45,18 +46,14 @@ def asked(subject: Subject) -> dict[str, Any]:
 def _objective(subject: Subject) -> dict[str, Any] | None:
     """The pieces of its formula; a perceptron has none."""
     estimator, problem = subject.estimator, subject.parts[0].problem
-    if not hasattr(estimator, "C") and not subject.has_certificate:
+    if not subject.has_margin:
         return None
-    C = getattr(estimator, "C", np.inf)
-    trade_off = estimator._trade_off() if C is None else Regularization.of(C)
-    penalty: Any = getattr(estimator, "penalty", "l2")
-    loss = str(getattr(estimator, "loss", "hinge"))
-    slack = {"hinge": "ξ", "squared_hinge": "ξ²", "ramp": " min(1, ξ)"}.get(loss, "ℓ(z)")
+    slack = {"hinge": "ξ", "squared_hinge": "ξ²", "ramp": " min(1, ξ)"}[estimator.loss]
     return {
-        "norm": "‖w‖₁" if penalty == "l1" else "½‖w‖²",
-        "loss": loss.replace("_", " "),
+        "norm": "‖w‖₁" if estimator.penalty == "l1" else "½‖w‖²",
+        "loss": estimator.loss.replace("_", " "),
         "space": "the features themselves" if problem is None or problem.is_linear else repr(problem.kernel),
-        "trade_off": trade_off.words(penalty, slack),
+        "trade_off": estimator._trade_off().words(estimator.penalty, slack),
     }
 
 
@@ -69,26 +66,19 @@ def certificate(subject: Subject) -> dict[str, Any]:
         names = [part.name for part in subject.parts]
         return {"witnesses": list(zip(names, of_each, strict=True))[:MOST_PROBLEMS]}
     return {
-        "worst": parts[0],
         "rows": [(part.name, part.certificate) for part in parts[:MOST_PROBLEMS]],
         "n_outliers": sum(len(part.outliers) for part in parts) if hasattr(estimator, "outliers_") else None,
-        "status": estimator.status_ if subject.is_binary else estimator.status_.worst,
-        "solver": estimator.solver_ if subject.is_binary else estimator.solver_.worst,
     }
 
 
 def samples(subject: Subject) -> dict[str, Any]:
     """Training errors, KKT groups as the certificate counts them, margins."""
-    parts, k, n_wrong = subject.worst_first, len(subject.classes), int(subject.is_wrong.sum())
+    k, n_wrong, parts = len(subject.classes), int(subject.is_wrong.sum()), subject.worst_first[:MOST_PROBLEMS]
     is_confused = k <= MOST_CONFUSED and (not subject.is_binary or n_wrong)
     counts = np.bincount(subject.labels * k + subject.predicted, minlength=k * k).reshape(k, k) if is_confused else ()
     return {
         "n_wrong": n_wrong,
-        "groups": [
-            (part.name, part.certificate.groups, len(part.present))
-            for part in parts[:MOST_PROBLEMS]
-            if part.certificate
-        ],
+        "groups": [(part.name, part.certificate.groups, len(part.present)) for part in parts if part.certificate],
         "confusion": list(zip(subject.classes, counts, strict=False)),
         "margins": [(part.name, *charts.margins_chart(part)) for part in parts[:MOST_HISTOGRAMS]],
     }
@@ -148,6 +138,10 @@ def leave_one_out(subject: Subject) -> dict[str, Any] | None:
     result = subject.leave_one_out
     if result is None:
         return None
+    if len(result.predictions) != subject.n:
+        raise InvalidInputError(
+            f"leave_one_out must be a result of these {subject.n} samples, got one of {len(result.predictions)} samples."
+        )
     estimates = result.xi_alpha if isinstance(result.xi_alpha, tuple) else (result.xi_alpha,)
     wrong = np.asarray(result.predictions) != np.asarray(subject.estimator.classes_)[subject.labels]
     named = [(part.name, one) for part, one in zip(subject.parts, estimates, strict=True)]
@@ -173,7 +167,16 @@ def again(subject: Subject) -> dict[str, Any]:
     """Versions, code, and the data's fingerprint."""
     python = f"{platform.python_version()}, {platform.system()} {platform.machine()}"
     versions = [("Python", python), *((package, version(package)) for package in PACKAGES)]
-    return {"call": subject.estimator.__repr__(N_CHAR_MAX=4000), "versions": versions}
+    return {"call": subject.estimator.__repr__(N_CHAR_MAX=4000), "versions": versions, "sha256": _sha256(subject)}
+
+
+def _sha256(subject: Subject) -> str:
+    """Of shape, type and values of X (CSR: data, indices, indptr) and of the labels' numbers."""
+    X = subject.X
+    digest = hashlib.sha256(f"{X.shape} {X.dtype}".encode())
+    for array in [*((X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)), subject.labels.astype(np.int64)]:
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 SECTIONS = (asked, certificate, samples, boundary, proof, features, support, leave_one_out, bounds, again)
@@ -237,20 +240,17 @@ def report(
     >>> html.startswith("<!DOCTYPE html>"), "is proved to be within a relative" in html
     (True, True)
     """
-    html = _page(Subject(estimator, X, y, sample_weight, feature_names, leave_one_out), title)
-    if path is None:
-        return html
-    with replacing(path) as file:
-        file.write(html.encode())
-    return Path(path)
-
-
-def _page(subject: Subject, title: str | None) -> str:
-    """The whole document: the sections in their order."""
-    about = {"subject": subject, "name": type(subject.estimator).__name__}
+    subject = Subject(estimator, X, y, sample_weight, feature_names)
+    subject.leave_one_out = leave_one_out
+    about = {"subject": subject, "name": type(estimator).__name__}
     sections = {
         gather.__name__: TEMPLATES.get_template(f"{gather.__name__}.html.j2").render(facts, **about)
         for gather in SECTIONS
         if (facts := gather(subject)) is not None
     }
-    return TEMPLATES.get_template("page.html.j2").render(title=title, sections=sections, **about)
+    html = TEMPLATES.get_template("page.html.j2").render(title=title, sections=sections, **about)
+    if path is None:
+        return html
+    with replacing(path) as file:
+        file.write(html.encode())
+    return Path(path)

@@ -8,12 +8,5 @@ from maxmargin.plot.boundary import CostEffectDisplay, DecisionBoundaryDisplay
 from maxmargin.plot.curves import GapDisplay, L1PathDisplay, LossesDisplay
 from maxmargin.plot.samples import LeaveOneOutDisplay, MarginsDisplay
 
-__all__ = [
-    "CostEffectDisplay",
-    "DecisionBoundaryDisplay",
-    "GapDisplay",
-    "L1PathDisplay",
-    "LeaveOneOutDisplay",
-    "LossesDisplay",
-    "MarginsDisplay",
-]
+__all__ = ["CostEffectDisplay", "DecisionBoundaryDisplay", "GapDisplay", "L1PathDisplay"]
+__all__ += ["LeaveOneOutDisplay", "LossesDisplay", "MarginsDisplay"]

@@ -1,16 +1,16 @@
 """The decision boundary of two features, its margin and the samples that hold it up; and what C does to all three."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 
 from maxmargin.core.certificate.parts import ABSENT, ON, OUTSIDE
+from maxmargin.core.products import dense_rows
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.per_sample import Anatomy, anatomies, strongest
+from maxmargin.estimators.per_sample import Subject, grid_over, limits_of, strongest
 from maxmargin.plot.style import BESIDE, BLUE, GREY, GROUPS, MARKERS, Display, Drawing, Look, require_matplotlib
 from maxmargin.typing import Floats, Indices
 
@@ -87,45 +87,26 @@ class DecisionBoundaryDisplay(Display):
         ax, legend
             As in `plot`.
         """
-        parts = anatomies(estimator, X, y, sample_weight)
-        return cls.of_anatomies(estimator, X, y, parts, grid_resolution, limits).plot(**drawing)
+        return cls.of_subject(Subject(estimator, X, y, sample_weight), grid_resolution, limits).plot(**drawing)
 
     @classmethod
-    def of_anatomies(
-        cls, estimator: Any, X: Any, y: Any, parts: list[Anatomy], grid_resolution: int, limits: Any = None
-    ) -> Self:
-        """The display of a model whose anatomies are known, not drawn yet."""
-        points = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] != 2:
+    def of_subject(cls, subject: Subject, grid_resolution: int, limits: Any = None) -> Self:
+        """The display of a model and its data, not drawn yet."""
+        points, estimator = dense_rows(subject.X), subject.estimator
+        if points.shape[1] != 2:
             raise InvalidInputError(
                 f"A boundary is drawn for two features, got X of shape {points.shape}. Choose two of them, or see "
                 "maxmargin.report, which projects."
             )
         low, high = limits_of(points) if limits is None else np.asarray(limits, dtype=np.float64).T
-        xx0, xx1 = np.meshgrid(*np.linspace(low, high, grid_resolution).T)
-        grid: Any = np.column_stack([xx0.ravel(), xx1.ravel()])
-        if hasattr(X, "columns"):  # the model was trained with names
-            grid = type(X)({name: grid[:, k] for k, name in enumerate(X.columns)})
-        classes = estimator.classes_
-        response = (
-            estimator.decision_function(grid)
-            if len(classes) == 2
-            else np.searchsorted(classes, estimator.predict(grid))
-        )
-        alpha, groups = strongest(parts, len(points))
-        names = getattr(estimator, "feature_names_in_", ("feature 0", "feature 1"))
-        return cls(
-            xx0=xx0,
-            xx1=xx1,
-            response=np.asarray(response, dtype=np.float64).reshape(xx0.shape),
-            X=points,
-            labels=np.searchsorted(classes, np.asarray(y)),
-            classes=[str(name) for name in classes.tolist()],
-            alpha=alpha,
-            groups=groups,
-            is_wrong=np.asarray(estimator.predict(X)) != np.asarray(y),
-            feature_names=(str(names[0]), str(names[1])),
-        )
+        xx0, xx1, rows = grid_over(subject.given, low, high, grid_resolution)
+        if subject.is_binary:
+            response = np.asarray(estimator.decision_function(rows), dtype=np.float64)
+        else:
+            response = np.searchsorted(estimator.classes_, estimator.predict(rows)).astype(np.float64)
+        grid, names = (xx0, xx1, response.reshape(xx0.shape)), (subject.feature_name(0), subject.feature_name(1))
+        drawn = strongest(subject.parts, subject.n)
+        return cls(*grid, points, subject.labels, subject.classes, *drawn, subject.is_wrong, names)
 
     def _draw(self, ax: Any) -> None:
         if len(self.classes) == 2:
@@ -181,13 +162,6 @@ class DecisionBoundaryDisplay(Display):
             ax.scatter(*wrong, s=34, marker="x", color="black", linewidth=1.3, zorder=6, label="training error")
 
 
-def limits_of(points: Floats, pad: float = 0.08) -> tuple[Floats, Floats]:
-    """(low, high) of both axes: the samples and a little more; an axis on which nothing differs gets ±1."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    middle, half = 0.5 * (low + high), np.where(high > low, (0.5 + pad) * (high - low), 1.0)
-    return middle - half, middle + half
-
-
 @dataclass(eq=False)
 class CostEffectDisplay:
     """One panel for each C: a small one buys a wide margin with slacks, a large one buys few slacks with a narrow margin.
@@ -222,8 +196,6 @@ class CostEffectDisplay:
     panels: list[DecisionBoundaryDisplay]
     margins: Floats
     n_support: Any
-    axes_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -250,14 +222,13 @@ class CostEffectDisplay:
             raise InvalidInputError(
                 f"The effect of C is drawn for two classes and at least one C, got {n_classes} classes and {len(Cs)} values."
             )
-        panels, margins, n_support = [], [], []
-        for C in Cs:
-            model = clone(estimator).set_params(C=C).fit(X, y, sample_weight)
-            parts = anatomies(model, X, y, sample_weight)
-            panels.append(DecisionBoundaryDisplay.of_anatomies(model, X, y, parts, grid_resolution))
-            margins.append(1.0 / parts[0].norm if parts[0].norm else np.inf)
-            n_support.append(0 if parts[0].alpha is None else np.count_nonzero(parts[0].alpha))
-        return cls(np.asarray(Cs, dtype=np.float64), panels, np.array(margins), np.array(n_support)).plot(**drawing)
+        models = [clone(estimator).set_params(C=C).fit(X, y, sample_weight) for C in Cs]
+        subjects = [Subject(model, X, y, sample_weight) for model in models]
+        panels = [DecisionBoundaryDisplay.of_subject(subject, grid_resolution) for subject in subjects]
+        norms = np.array([subject.parts[0].norm for subject in subjects])
+        margins = np.divide(1.0, norms, out=np.full(len(norms), np.inf), where=norms > 0)
+        n_support = np.array([len(model.support_) for model in models])
+        return cls(np.asarray(Cs, dtype=np.float64), panels, margins, n_support).plot(**drawing)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
         """Draw the panels, two in a row.

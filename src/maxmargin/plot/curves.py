@@ -49,11 +49,7 @@ class LossesDisplay(Display):
 
     z: Floats
     values: dict[str, Floats]
-    legend_place: ClassVar[dict[str, Any]] = {
-        **Display.legend_place,
-        "bbox_to_anchor": (1.0, 0.93),
-        "loc": "upper right",
-    }
+    legend_place: ClassVar = Display.legend_place | {"bbox_to_anchor": (1.0, 0.93), "loc": "upper right"}
 
     @classmethod
     def from_losses(
@@ -84,11 +80,8 @@ class LossesDisplay(Display):
         for kink in (0.0, 1.0):
             ax.axvline(kink, color="0.8", lw=0.8, zorder=0)
         ax.set(xlabel="z = y F(x)", ylabel="loss", xlim=(self.z[0], self.z[-1]), ylim=(-0.08, 3.2))
-        for z, side, words in (
-            (-0.04, "right", "wrong"),
-            (0.5, "center", "inside"),
-            (1.04, "left", "outside the margin"),
-        ):
+        zones = ((-0.04, "right", "wrong"), (0.5, "center", "inside"), (1.04, "left", "outside the margin"))
+        for z, side, words in zones:
             ax.text(z, 2.98, words, ha=side, fontsize=8, color="0.35", clip_on=True)
 
 

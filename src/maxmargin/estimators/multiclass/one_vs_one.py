@@ -28,10 +28,14 @@ class Pair(NamedTuple):
         return [(i, j - (j > i)), (j, i - (i > j))]
 
 
+def opponents(n_classes: int) -> list[tuple[int, int]]:
+    """The positive and the negative class of each binary problem."""
+    return [(1, 0)] if n_classes == 2 else list(combinations(range(n_classes), 2))
+
+
 def pairs_of(labels: Indices, n_classes: int) -> list[Pair]:
     """The binary problems of encoded labels 0 … n_classes − 1."""
-    pairs = [(1, 0)] if n_classes == 2 else combinations(range(n_classes), 2)
-    return [Pair(np.flatnonzero((labels == i) | (labels == j)), i, j) for i, j in pairs]
+    return [Pair(np.flatnonzero((labels == i) | (labels == j)), i, j) for i, j in opponents(n_classes)]
 
 
 def pack_dual(
@@ -67,13 +71,6 @@ def pair_sums(sums: Floats, n_classes: int) -> Floats:
     return np.stack([sums[i, j - 1] + sums[j, i] for i, j in combinations(range(n_classes), 2)])
 
 
-def pair_errors(errors: Floats, n_classes: int) -> Floats:
-    """(n_pairs, n): bounds of the errors of each pair's decision, from those of each class's sums (c, n)."""
-    if n_classes == 2:
-        return errors
-    return np.stack([errors[i] + errors[j] for i, j in combinations(range(n_classes), 2)])
-
-
 class Vote(NamedTuple):
     """The class of each sample, and whether it stays the same whatever the decisions are within their errors."""
 
@@ -93,10 +90,9 @@ def vote(decisions: Floats, n_classes: int, errors: Floats | None = None) -> Vot
     """
     errors = np.zeros((1, 1)) if errors is None else errors
     n = decisions.shape[1]
-    wins, surely, perhaps = (np.zeros((n_classes, n), dtype=np.int16) for _ in range(3))
+    wins, surely, perhaps = np.zeros((3, n_classes, n), dtype=np.int16)
     is_won, is_sure, is_lost = decisions > 0, decisions > errors, decisions < -errors
-    pairs = [(1, 0)] if n_classes == 2 else combinations(range(n_classes), 2)
-    for k, (i, j) in enumerate(pairs):
+    for k, (i, j) in enumerate(opponents(n_classes)):
         wins[i] += is_won[k]
         wins[j] += ~is_won[k]
         surely[i] += is_sure[k]

@@ -12,8 +12,10 @@ class PerProblem(tuple[Any, ...]):
     worst: Any
 
     @classmethod
-    def of(cls, items: Sequence[Any], worst: int) -> "PerProblem":
-        """The items, and which of them belongs to the problem with the largest gap."""
+    def of(cls, items: Sequence[Any], worst: int) -> Any:
+        """A single item by itself; several, and which of them belongs to the problem with the largest gap."""
+        if len(items) == 1:
+            return items[0]
         out = cls(items)
         out.worst = items[worst]
         return out
@@ -39,24 +41,20 @@ def alone(items: Sequence[Any]) -> Any:
     return items[0] if len(items) == 1 else tuple(items)
 
 
-def certificates_of(items: Sequence[Any]) -> Any:
-    """One certificate by itself, several in a tuple with `worst`."""
-    return items[0] if len(items) == 1 else Certificates.of(items, _largest_gap(items))
-
-
 def store_endings(model: Any, worst: int, **endings: Sequence[Any]) -> None:
     """Set `certificate_`, `status_`, `solver_` and `trace_`: of one problem by itself, of several in a tuple."""
     for name, items in endings.items():
         kind = Certificates if name == "certificate" else PerProblem
-        setattr(model, f"{name}_", items[0] if len(items) == 1 else kind.of(items, worst))
+        setattr(model, f"{name}_", kind.of(items, worst))
 
 
 def store_solutions(model: Any, solutions: Sequence[Any]) -> None:
     """The same from what the solver handed back."""
     names = ("certificate", "status", "solver", "trace")
     endings = {name: [getattr(solution, name) for solution in solutions] for name in names}
-    store_endings(model, _largest_gap(endings["certificate"]) if len(solutions) > 1 else 0, **endings)
+    store_endings(model, largest_gap(endings["certificate"]) if len(solutions) > 1 else 0, **endings)
 
 
-def _largest_gap(certificates: Sequence[Any]) -> int:
+def largest_gap(certificates: Sequence[Any]) -> int:
+    """Which of some certificates has the largest gap."""
     return int(np.argmax([certificate.relative_gap for certificate in certificates]))

@@ -48,9 +48,9 @@ class Display(_Bars):
         self._tol, self._lines = tol, lines
         self._bars: dict[int, progress.TaskID] = {}
         self._shares, self._worst = [0.0] * len(names), 0.0
-        self._all: progress.TaskID | None = None
-        if len(names) > 1:
-            self._all = self._progress.add_task(f"{estimator}, all", total=float(len(names)), gap="?", rounds="")
+        self._all = self._progress.add_task(
+            f"{estimator}, all", total=float(len(names)), visible=len(names) > 1, gap="?", rounds=""
+        )
 
     def begin(self, k: int) -> None:
         """Show a bar."""
@@ -75,9 +75,8 @@ class Display(_Bars):
 
     def _reach(self, k: int, share: float) -> None:
         self._shares[k] = share
-        if self._all is not None:
-            worst = f"{self._worst:.1e}" if self._worst else "?"
-            self._progress.update(self._all, completed=sum(self._shares), gap=worst)
+        worst = f"{self._worst:.1e}" if self._worst else "?"
+        self._progress.update(self._all, completed=sum(self._shares), gap=worst)
 
 
 class Tally(_Bars):
@@ -85,19 +84,15 @@ class Tally(_Bars):
 
     def __init__(self, name: str, console: Console | None = None) -> None:
         super().__init__(console, progress.MofNCompleteColumn())
-        self._name = name
-        self._task: progress.TaskID | None = None
+        self._task = self._progress.add_task(name, visible=False)
 
     def begin(self, total: int) -> None:
         """So many are to do now."""
-        if self._task is not None:
-            self._progress.remove_task(self._task)
-        self._task = self._progress.add_task(self._name, total=total)
+        self._progress.reset(self._task, total=total, visible=True)
 
     def see(self, done: int) -> None:
         """So many of them are done."""
-        if self._task is not None:
-            self._progress.update(self._task, completed=done)
+        self._progress.update(self._task, completed=done)
 
 
 def summary(solution: Solution, tol: float) -> str:

@@ -1,6 +1,7 @@
-"""Learning from a stream: samples that come in pieces and are not kept."""
+"""What Pegasos and the perceptron share: a vector for each class, and learning from a stream, whose samples are not kept."""
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -8,16 +9,19 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import validate_data
 
-from maxmargin.core import Problem
+from maxmargin.core import Bias, Problem
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import unchanged_by_errors
-from maxmargin.estimators.multiclass.one_vs_rest import KernelOneVsRest, signs_of
+from maxmargin.estimators.base import check_flag, unchanged_by_errors
+from maxmargin.estimators.kernel_machine import KernelParameters
+from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest
 from maxmargin.estimators.training_data import READABLE, checked_rows, checked_weights, class_factors
-from maxmargin.kernels import Linear
+from maxmargin.kernel_matrix.expansion import Expansion
+from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.kernels.tiles import rows_that_fit
 from maxmargin.solvers.base import deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.solvers.stochastic.samples import Samples
+from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
 
 OF_ALL_SAMPLES = (
@@ -36,12 +40,44 @@ def _is_linear(model: Any) -> bool:
     )
 
 
-class StreamLearner(KernelOneVsRest):
-    """Abstract base: `partial_fit` goes on from piece to piece, or from the model of the last `fit`."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class StreamLearner(KernelParameters, OneVsRest):
+    """Abstract base: a vector of the feature space and a bias for each class, whose constant feature is penalised.
 
-    batch_size: Any = 1
-    _stream: Any
-    _votes: Any = None
+    `partial_fit` goes on from piece to piece, or from the model of the last `fit`.
+    """
+
+    n_jobs: int | None = None
+    random_state: Any = None
+    batch_size = 1
+
+    def _bias(self) -> Bias:
+        """The weight of a constant feature, as far as there is one."""
+        return Bias.penalized() if check_flag("fit_intercept", self.fit_intercept) else Bias.none()
+
+    def _store_vectors(
+        self, X: Matrix, kernel: Kernel, vectors: Floats, biases: Floats, used: Indices, *, keep: bool = False
+    ) -> None:
+        """Keep the weights of a linear kernel; of every other (or to `keep` them) the samples `used`, with coefficients."""
+        self.kernel_, self.intercept_, self.support_ = kernel, biases, used.astype(np.int32)
+        is_linear = isinstance(kernel, Linear)
+        self._weights: Any = vectors if is_linear else None
+        self._coefficients: Any = None if is_linear else vectors[:, used]
+        self.__dict__.pop("support_vectors_", None)
+        if keep or not is_linear:
+            self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[used]
+            self._reference = kernel.reference(X, used)
+
+    def _vectors(self, n: int) -> Floats:
+        return super()._vectors(n) if self._coefficients is None else self._spread(self._coefficients, n)
+
+    def _scores(self, X: Matrix) -> Floats:
+        if self._coefficients is None:
+            return super()._scores(X)
+        sums = Expansion(self.kernel_, self._reference, self._coefficients)(X, usable_threads(self.n_jobs), np.float64)
+        return np.asarray(sums[0].T + self.intercept_)
+
+    # -- streams -------------------------------------------------------------------------------------------------
 
     @available_if(_is_linear)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -78,10 +114,10 @@ class StreamLearner(KernelOneVsRest):
         with unchanged_by_errors(self):
             X, labels, weights = self._next_piece(X, y, classes, sample_weight)
             stream = self._stream_state(len(labels))
-        samples, visits = Samples(Rows.of_matrix(X)), self._stream_visits(weights)
+        samples, visits = Samples(Rows.of_matrix(X)), np.arange(len(labels), dtype=np.int64)
         at_a_time = rows_that_fit(samples.n_values // len(labels), len(labels))
         step = -(-at_a_time // int(self.batch_size)) * int(self.batch_size)
-        signed = [signs * weights for signs in signs_of(labels, len(self.classes_))]
+        signed = [signs * weights for signs in self._signs(labels)]
         with deferred_interrupt() as was_interrupted:
             for start in range(0, len(visits), step):
                 self._visit(stream, samples, signed, visits[start : start + step])
@@ -124,10 +160,6 @@ class StreamLearner(KernelOneVsRest):
     def _stream_state(self, n_samples: int) -> Any:
         """Where the stream stands before so many samples: where the last piece ended, or the last fit. Checks parameters."""
 
-    def _stream_visits(self, weights: Floats) -> Indices:
-        """The samples to visit."""
-        return np.arange(len(weights), dtype=np.int64)
-
     @abstractmethod
     def _visit(self, stream: Any, samples: Samples, signed: list[Floats], visits: Indices) -> None:
         """Learn from some samples in turn; `signed` holds y times weight for each binary problem."""
@@ -139,8 +171,5 @@ class StreamLearner(KernelOneVsRest):
     def _lesson(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Self, Problem]:
         """A copy that is not fitted, and its problem of two classes, to be solved step by step."""
         copy = type(self)(**self.get_params(deep=False))
-        X, labels, weights = copy._validated(X, y, sample_weight)
-        if len(copy.classes_) != 2:
-            raise InvalidInputError(f"steps shows two classes, got {len(copy.classes_)}: {copy.classes_}.")
         copy._checked_tol()
-        return copy, copy._problems(X, labels, weights)[0]
+        return copy, copy._binary_problem("steps shows", X, y, sample_weight)

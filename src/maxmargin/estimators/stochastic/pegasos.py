@@ -8,7 +8,7 @@ import numpy as np
 
 from maxmargin.core import Problem, Regularization, certify
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import budget_from, check_choice, check_flag, check_integer, check_tol, seed_from
+from maxmargin.estimators.base import budget_from, check_flag, check_integer, check_tol, seed_from
 from maxmargin.estimators.linear import soft
 from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner
@@ -157,9 +157,7 @@ class PegasosSVC(StreamLearner):
         return 0.0 if self.tol is None else check_tol(self.tol)
 
     def _solver(self, seed: int, n_threads: int) -> Pegasos:
-        """The algorithm that the parameters describe."""
-        check_choice("method", self.method, ("pegasos", "sgd"))
-        check_choice("average", self.average, ("tail", True, False))
+        """The algorithm that the parameters describe; it checks `method` and `average` itself."""
         if not check_flag("shuffle", self.shuffle) and self.method == "sgd":
             raise InvalidInputError('shuffle=False is for method="pegasos": SGD draws its samples at random.')
         if check_flag("project", self.project) and self.method == "sgd":
@@ -190,18 +188,12 @@ class PegasosSVC(StreamLearner):
         self.dual_coef_ = betas[:, used]
         self.n_iter_ = max(max(s.n_iter for s in solutions), 1)
         self.t_ = self.n_iter_ * -(-len(problems[0].present) // int(self.batch_size))
-        self._stream = None
+        self._stream: Any = None
 
     # -- streams -------------------------------------------------------------------------------------------------
 
     def _stream_state(self, n_samples: int) -> tuple[list[Iterates], Counts]:
-        stream = self._iterates()
-        for iterates in stream:
-            iterates.expect(-(-n_samples // int(self.batch_size)))
-        return stream, Counts.none(n_samples)
-
-    def _iterates(self) -> list[Iterates]:
-        """Of each problem: those of the last piece, or begun at the model of the last fit."""
+        """The iterates of the last piece, or new ones, begun at the model of the last fit or at w = 0."""
         trade_off = self._trade_off()
         if trade_off.spelling in ("sum", "ridge"):
             raise InvalidInputError(
@@ -210,14 +202,14 @@ class PegasosSVC(StreamLearner):
             )
         rule = self._solver(seed_from(self.random_state), 1).rule(1.0 / trade_off.cost(1.0))
         stream: list[Iterates] | None = getattr(self, "_stream", None)
-        if stream is not None and replace(stream[0].rule, average_from=0) == rule:
-            return stream
-        if not hasattr(self, "intercept_"):
-            return [Iterates.start(rule, self.n_features_in_ + 1) for _ in self._sides()]
-        return [
-            Iterates.resume(rule, np.append(w, b), int(self.t_))
-            for w, b in zip(self.coef_, self.intercept_, strict=True)
-        ]
+        if stream is None or replace(stream[0].rule, average_from=0) != rule:
+            models = np.zeros((len(self._sides()), self.n_features_in_ + 1))
+            if hasattr(self, "intercept_"):
+                models = np.column_stack([self.coef_, self.intercept_])
+            stream = [Iterates.resume(rule, w, getattr(self, "t_", 0)) for w in models]
+        for iterates in stream:
+            iterates.expect(-(-n_samples // int(self.batch_size)))
+        return stream, Counts.none(n_samples)
 
     def _visit(
         self, stream: tuple[list[Iterates], Counts], samples: Samples, signed: list[Floats], visits: Indices
@@ -255,15 +247,12 @@ class PegasosSVC(StreamLearner):
         4 [1] [False] [0.5] 0.3125
         """
         copy, problem = self._lesson(X, y, sample_weight)
-        tol = -1.0 if self.tol is None else float(self.tol)
+        tol, total = -1.0 if self.tol is None else float(self.tol), float(problem.cost.sum())
         solver = copy._solver(seed_from(self.random_state), 1)
-        budget = copy._allowance(problem)
         state = solver.init(problem, Budget.bytes, None)
-        total = float(problem.cost.sum())
-        for _ in range(budget.iterations or 0):
+        for _ in range(copy._allowance(problem).iterations or 0):
             order = state.visits.epoch()
-            for start in range(0, len(order), int(self.batch_size)):
-                batch = order[start : start + int(self.batch_size)]
+            for batch in np.split(order, range(solver.batch, len(order), solver.batch)):
                 w, b = split_bias(state.iterates.last(), problem)
                 scores = problem.y[batch] * (problem.decision(w)[batch] + b)
                 was = state.counts.violations.copy()

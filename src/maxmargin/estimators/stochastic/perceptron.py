@@ -171,19 +171,18 @@ class Perceptron(StreamLearner):
 
     def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Any]) -> None:
         runs: list[Run] = [solution.run for solution in solutions]
-        models = [split_bias(run.average() if self.output == "averaged" else run.w, run.problem) for run in runs]
+        stream = PerceptronStream(*(np.array([getattr(run, name) for run in runs]) for name in ("w", "u", "clock")))
+        models = [split_bias(vector, problems[0]) for vector in self._output(stream)]
         counts = np.array([np.bincount(run.sequence, minlength=X.shape[0]) * run.problem.y for run in runs])
-        used, eta = np.flatnonzero(counts.any(axis=0)), float(self.eta)
-        vectors, biases = (eta * np.array(parts) for parts in zip(*models, strict=True))
+        used = np.flatnonzero(counts.any(axis=0))
+        vectors, biases = (float(self.eta) * np.array(parts) for parts in zip(*models, strict=True))
         self._store_vectors(X, problems[0].kernel, vectors, biases, used, keep=True)
-        self.dual_coef_ = eta * counts[:, used]
+        self.dual_coef_ = float(self.eta) * counts[:, used]
         self.n_iter_ = max(max(run.epochs for run in runs), 1)
         self.n_updates_ = sum(len(run.sequence) for run in runs)
         self._votes = [_votes(run, used) for run in runs] if self.output == "voted" else None
         self._bias_scale = problems[0].bias.scale
-        clocks = np.array([run.clock for run in runs], dtype=np.int64)
-        self.t_ = int(clocks.max())
-        stream = PerceptronStream(np.array([run.w for run in runs]), np.array([run.u for run in runs]), clocks)
+        self.t_ = int(stream.t.max())
         self._stream = stream if problems[0].is_linear else None
         self.mistakes_ = alone([run.sequence for run in runs])
         self.witness_ = alone([_witness(run) for run in runs])
@@ -229,10 +228,8 @@ class Perceptron(StreamLearner):
             )
         return PerceptronStream(stream.w.copy(), stream.u.copy(), stream.t.copy())
 
-    def _stream_visits(self, weights: Floats) -> Indices:
-        return np.flatnonzero(weights > 0).astype(np.int64)
-
     def _visit(self, stream: PerceptronStream, samples: Samples, signed: list[Floats], visits: Indices) -> None:
+        visits = visits[signed[0][visits] != 0]  # the others have no weight
         for own, w, u, t in zip(signed, *stream, strict=True):
             self.n_updates_ += len(visit_samples(samples, own, self._bias().scale, visits, int(t), w, u)[0])
         stream.t[:] += len(visits)
@@ -241,10 +238,13 @@ class Perceptron(StreamLearner):
         self.witness_ = self.mistake_bound_ = alone([None] * len(stream.w))
         self._stream, self._votes, self._bias_scale = stream, None, self._bias().scale
         self.t_ = int(stream.t.max())
-        mean = stream.w - stream.u / np.maximum(stream.t, 1)[:, None]
-        vectors = float(self.eta) * (mean if self.output == "averaged" else stream.w)
+        vectors = float(self.eta) * self._output(stream)
         vectors[:, -1] *= self._bias_scale
         return vectors
+
+    def _output(self, stream: PerceptronStream) -> Floats:
+        """The last w of each problem, or its mean over all visits."""
+        return stream.w - stream.u / np.maximum(stream.t, 1)[:, None] if self.output == "averaged" else stream.w
 
     # -- lessons -------------------------------------------------------------------------------------------------
 
@@ -264,8 +264,8 @@ class Perceptron(StreamLearner):
         4 1 False [-1.]
         """
         copy, problem = self._lesson(X, y)
-        run = _begun(problem, self.shuffle, seed_from(self.random_state))
-        eta, clock, radius = float(self.eta), Clock(copy._allowance(problem)), _radius(problem)
+        run, clock = _begun(problem, self.shuffle, seed_from(self.random_state)), Clock(copy._allowance(problem))
+        eta, radius = float(self.eta), _radius(problem)
         while not run.is_clean and clock.spent() is None:
             count = 0
             for sample in run.visits.epoch():

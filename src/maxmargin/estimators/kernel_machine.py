@@ -1,0 +1,208 @@
+"""Machines with a kernel, each pair of classes by itself: their training, and their predictions in tiles on all cores."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import _ovr_decision_function
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.core import Candidate, Problem, Solution, Status, make_feasible, products
+from maxmargin.core.certificate.pairs import lengths_from
+from maxmargin.core.certificate.parts import INSIDE, group_of_each
+from maxmargin.errors import InvalidInputError
+from maxmargin.estimators.base import Classifier, Train, check_choice, check_flag
+from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pair_sums, pairs_of, unpack_dual, vote
+from maxmargin.estimators.ramp_loss import first_step
+from maxmargin.estimators.separable import refuse_contradictions, separated
+from maxmargin.kernel_matrix.expansion import Expansion
+from maxmargin.kernels import Linear, Precomputed
+from maxmargin.kernels.tiles import TILE_ROWS, cut, rows_that_fit
+from maxmargin.rounding import UNIT
+from maxmargin.threads import usable_threads
+from maxmargin.typing import Floats, Indices, Matrix
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelParameters(Classifier):
+    """Abstract base: fields that the `__init__` of a classifier with a kernel takes, and the weights of a linear one."""
+
+    kernel: Any = "linear"
+    degree: int = 3
+    gamma: Any = "scale"
+    coef0: float = 0.0
+    fit_intercept: bool = True
+    max_seconds: float | None = None
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights of the features; linear kernels only."""
+        check_is_fitted(self, "intercept_")
+        if self._weights is None:
+            raise AttributeError("coef_ exists for the linear kernel only; other kernels have dual_coef_.")
+        return np.asarray(self._weights)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelClassifier(KernelParameters):
+    """Abstract base of the classifiers with a kernel. The expansion is None where the kernel is linear."""
+
+    tol: float
+    max_iter: int = -1
+    cache_size: Any = "auto"
+    solver: Any = "auto"
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    verbose: bool = False
+
+    _is_pairwise = True
+
+    def _checked_tol(self) -> float:
+        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
+        if check_flag("break_ties", self.break_ties) and self.decision_function_shape == "ovo":
+            raise InvalidInputError(
+                'break_ties must be False when decision_function_shape is "ovo": no votes are counted.'
+            )
+        return super()._checked_tol()
+
+    def _trainer(self, k: int, seed: int) -> Train:
+        train = super()._trainer(k, seed)
+
+        def train_hard(problem: Problem, *settings: Any, **others: Any) -> Solution:
+            refuse_contradictions(problem, *self._sides()[k])
+            return train(problem, *settings, **others)
+
+        return train_hard if self._trade_off().is_hard else train
+
+    def _settled(self, k: int, problem: Problem, solution: Solution) -> Solution:
+        return separated(problem, solution, *self._sides()[k]) if problem.is_hard else solution
+
+    def _moved(self, problem: Problem, candidate: Candidate, cost: Floats) -> Candidate:
+        """Dual variables at their bound are moved to where it is now."""
+        problem = first_step(problem) if self.loss == "ramp" else problem
+        is_at_bound = group_of_each(problem.loss, cost, candidate.beta * problem.y) == INSIDE
+        now = problem.loss.upper(problem.cost)
+        moves = is_at_bound & np.isfinite(now)
+        beta = make_feasible(problem, np.where(moves, problem.y * now, candidate.beta))
+        return Candidate(problem.combine(beta), candidate.b if problem.bias.is_free else 0.0, beta)
+
+    def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
+        super()._store(X, labels, problems, solutions)
+        n_classes, kernel = len(self.classes_), problems[0].kernel
+        betas = [solution.beta for solution in solutions]
+        support, self.dual_coef_ = pack_dual(pairs_of(labels, n_classes), betas, labels, n_classes)
+        self.kernel_ = kernel
+        self.support_ = support.astype(np.int32)
+        self.n_support_ = np.bincount(labels[support], minlength=n_classes).astype(np.int32)
+        reference = kernel.reference(X, support)
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else reference
+        is_linear = isinstance(kernel, Linear)
+        self._weights: Any = np.array([solution.w for solution in solutions]) if is_linear else None
+        groups = None if n_classes == 2 else self.n_support_
+        self._expansion: Any = None if is_linear else Expansion(kernel, reference, self.dual_coef_, groups)
+        self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
+        self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)
+
+    def _stored(self, labels: Indices) -> list[Candidate]:
+        support, pairs = self.support_.astype(np.intp), pairs_of(labels, len(self.classes_))
+        betas = [unpack_dual(pair, support, self.dual_coef_, labels) for pair in pairs]
+        weights = betas if self._weights is None else self._weights
+        return [Candidate(*each) for each in zip(weights, self.intercept_.tolist(), betas, strict=True)]
+
+    # -- predict -------------------------------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Floats:
+        """F(x): positive for ``classes_[1]``; for more classes one column a class ("ovr") or a pair ("ovo").
+
+        Cost: O(nnz) for a linear kernel, else (samples × support vectors) kernel values, in tiles and threads; beside its result
+        it takes some 10 MB a thread, for many classes 4 MB more, and once a copy of the support vectors (of at most 256 MB).
+        float64 rows are worked on in float64, float32 rows in float32: see `Expansion` for the error of that. Threads do not
+        change the bits.
+        """
+        X = self._checked(X)
+        return np.concatenate([self._shaped(self._decisions(rows)) for rows in self._chunks(X)])
+
+    def predict(self, X: Any) -> Any:
+        """The labels; F = 0 gives ``classes_[0]``, and of several classes with as many won pairs the first.
+
+        With the RBF kernel all F are computed in float32 with a bound of their error, and samples whose label that leaves open
+        again in float64: the labels are those of float64 at a fraction of its price. Cost: as for `decision_function`.
+        """
+        X = self._checked(X)
+        return self.classes_[np.concatenate([self._chosen(rows) for rows in self._chunks(X)])]
+
+    def certified_predictions(self, X: Any) -> tuple[Any, Any]:
+        """(labels, is_certain): the predictions, and which of them cannot change between this model and the exact optimum.
+
+        The exact optimum lies in a ball of radius √gap about this model, so the F(x) of each pair has an interval; a label is
+        certain where it wins whatever the decisions are within theirs. A smaller `tol` makes more of them certain. Nothing is
+        where the kernel is precomputed or not known to be positive semi-definite, nor for the hard margin. Cost: that of
+        `decision_function` in float64.
+
+        Examples
+        --------
+        >>> from maxmargin import SVC
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 1, 0]
+        >>> labels, is_certain = SVC(C=10.0, tol=1e-8).fit(X, y).certified_predictions([[0.0], [1.4]])
+        >>> labels, is_certain
+        (array([0, 1]), array([ True,  True]))
+        """
+        labels, X = self.predict(X), self._checked(X)
+        if not self._balls or isinstance(self.kernel_, Precomputed):
+            return labels, np.zeros(len(labels), dtype=bool)
+        choices = []
+        for rows in self._chunks(X):
+            f, errors = self._bounded_sums(rows, np.float64)
+            lengths = lengths_from(np.asarray(self.kernel_.diag(rows), dtype=np.float64))
+            ends = np.array([ball.interval(f[k], errors[k], lengths) for k, ball in enumerate(self._balls)])
+            choices.append(vote(ends.mean(axis=1), len(self.classes_), 0.5 * (ends[:, 1] - ends[:, 0])))
+        winner, is_certain = map(np.concatenate, zip(*choices, strict=True))
+        return labels, is_certain & (self.classes_[winner] == labels)
+
+    def _chosen(self, X: Matrix) -> Indices:
+        """The numbers of the classes of some checked rows."""
+        n_classes = len(self.classes_)
+        if n_classes > 2 and self.break_ties:
+            return np.asarray(self._shaped(self._decisions(X)).argmax(axis=1), dtype=np.intp)
+        if self._expansion is None or not self._expansion.is_single:
+            return vote(self._decisions(X), n_classes).winner
+        if self._expansion.is_small(X):
+            return vote(self._decisions(X, np.float64), n_classes).winner
+        f, errors = self._bounded_sums(X, np.float32)
+        winner, is_certain = vote(f + self.intercept_[:, np.newaxis], n_classes, errors)
+        again = np.flatnonzero(~is_certain)
+        if len(again):
+            winner[again] = vote(self._decisions(X[again], np.float64), n_classes).winner
+        return winner
+
+    def _shaped(self, decisions: Floats) -> Floats:
+        if len(self.classes_) == 2:
+            return np.asarray(decisions[0])
+        decisions = decisions.T
+        if self.decision_function_shape == "ovr":
+            return _ovr_decision_function(decisions < 0, -decisions, len(self.classes_))  # type: ignore[no-any-return]
+        return decisions
+
+    def _decisions(self, X: Matrix, dtype: Any = None) -> Floats:
+        """F of each binary problem, (n_problems, n), from checked rows."""
+        if self._expansion is None:
+            return np.asarray(products.scores(X, self._weights.T) + self.intercept_).T
+        sums = self._expansion(X, usable_threads(self.n_jobs), dtype)
+        return np.asarray(pair_sums(sums, len(self.classes_)) + self.intercept_[:, np.newaxis])
+
+    def _bounded_sums(self, X: Matrix, dtype: Any) -> tuple[Floats, Floats]:
+        """f of each binary problem without its bias, (n_problems, n), from checked rows; and bounds of the errors."""
+        if self._expansion is None:
+            errors = np.array([products.score_errors(X, w) for w in self._weights])
+            return np.asarray(products.scores(X, self._weights.T)).T, errors
+        sums, errors = self._expansion.bounded(X, dtype, usable_threads(self.n_jobs))
+        f = pair_sums(sums, len(self.classes_))
+        of_each_row = np.broadcast_to(errors[:, np.newaxis], sums.shape)  # a bound of a class holds for all its sums
+        return f, pair_sums(of_each_row, len(self.classes_)) + 4.0 * UNIT * np.abs(f)
+
+    def _chunks(self, X: Matrix) -> list[Matrix]:
+        """The rows, so many at a time that their sums take about as much as those of a tile, and a tile of rows at least."""
+        if len(self.classes_) == 2:
+            return [X]
+        step = max(TILE_ROWS, rows_that_fit(len(self.classes_) ** 2, X.shape[0]))
+        return [cut(X, start, start + step) for start in range(0, X.shape[0], step)]
