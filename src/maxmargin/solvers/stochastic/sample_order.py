@@ -49,7 +49,7 @@ class Visits:
         if self.kind == "given":
             return self.samples
         if self.kind == "uniform":
-            return self.samples[self.random.integers(len(self.samples), size=len(self.samples))]
+            return np.asarray(self.random.choice(self.samples, len(self.samples)))
         from maxmargin._loops.linear.dual_cd import shuffle
 
         out = np.empty_like(self.samples)
