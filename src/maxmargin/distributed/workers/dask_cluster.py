@@ -42,7 +42,8 @@ def crew_for(partitions: Partitions, keep: bool | None, n_blocks: int | None, n_
     if keep is None:
         workers = [] if client is None else client.scheduler_info()["workers"].values()
         memory = sum(worker["memory_limit"] or 0 for worker in workers) or MEMORY_LIMIT
-        keep = not size > TUNING.kept_share * memory
+        spills_from = dask.config.get("distributed.worker.memory.target") or 1.0  # share of a worker's memory
+        keep = not size > 0.5 * spills_from * memory  # loops copy some
     keep = keep or partitions.are_persisted
     if n_blocks is None:
         is_wide = partitions.n_features is None or partitions.n_features > Auto.tuning.few_features
