@@ -94,20 +94,14 @@ def alpha(site: Site, at: Followed) -> Floats:
 
 
 def moves(
-    site: Site,
-    at: Followed,
-    w: Floats,
-    numbers: tuple[float, float, float],
-    part: int,
-    n_parts: int,
-    is_full: bool,
-    times: int,
+    site: Site, at: Followed, w: Floats, numbers: tuple[float, float, float], part: int, n_parts: int, is_full: bool
 ) -> Sums:
     """Follow the last move, then visit a part of a sweep, from the weights w and the moves of the partitions before.
 
-    `numbers` are those of `dual_cd.sweep`, the last of them σ'. A full sweep visits shrunk samples too. The part is visited so
-    many times: more than once where no other block moves. The answer: Δw of all moves, what the driver needs to know of the dual
-    along it, and the share of the gap that the samples showed before they moved.
+    `numbers` are those of `dual_cd.sweep`, the last of them σ'. A full sweep visits shrunk samples too. A sweep that is not cut
+    into parts is several, as no other block waits for it; only the offset of a free bias has to follow each of them. The answer:
+    Δw of all moves, what the driver needs to know of the dual along it, and the share of the gap that the samples showed before
+    they moved.
     """
     own, (constant, b0, boost) = coordinates(site, at), numbers
     if part == 0 or len(own.parts) != n_parts:
@@ -119,7 +113,7 @@ def moves(
     all_moves = w.copy() if so_far is None else w + boost * so_far
     square = boost * (site.piece.squares + constant**2) + own.delta
     box = np.ones(len(site.y)), own.upper, own.delta, square
-    for _ in range(times):
+    for _ in range(1 if n_parts > 1 or site.plan.bias.is_free else dual_cd.DualCD.tuning.pace):
         dual_cd.sweep(site.piece.rows, site.y, box, own.alpha, all_moves, numbers, active)
         active.learn()
     all_moves -= w
@@ -160,12 +154,12 @@ class Ascent:
 
     def sweep(self, is_full: bool) -> None:
         """One sweep over all samples that are not shrunk, in several rounds."""
-        n_parts, times = self._parts(is_full)
+        n_parts = self._n_parts(is_full)
         missing, self.n_active, overlap = 0.0, 0, 1.0
         for part in range(n_parts):
             n_lost = self.course.n_lost
             numbers = self.constant, self.b0, self.boost
-            sums = self.course.ask(moves, self.at, self.w, numbers, part, n_parts, is_full, times)
+            sums = self.course.ask(moves, self.at, self.w, numbers, part, n_parts, is_full)
             if self.course.n_lost > n_lost:
                 self.recount()
                 return
@@ -181,13 +175,13 @@ class Ascent:
             self.dual -= (shift / self.constant) ** 2
         self.missing.append(missing)
 
-    def _parts(self, is_full: bool) -> tuple[int, int]:
-        """(The rounds of a sweep, the sweeps of a round): several rounds where blocks disturb each other, else several sweeps."""
-        facts, n_blocks, several = self.facts, self.plan.n_blocks, dual_cd.DualCD.tuning.pace
+    def _n_parts(self, is_full: bool) -> int:
+        """The rounds of a sweep: several where blocks disturb each other."""
+        facts, n_blocks = self.facts, self.plan.n_blocks
         if n_blocks == 1 or not self.plan.is_kept:
-            return 1, 1 if self.bias.is_free else several  # the offset of a free bias has to follow
+            return 1
         share = 1.0 if is_full else self.n_active / facts.n_present
-        return max(math.ceil(share * facts.n_values / n_blocks / TUNING.round_values), several), 1
+        return max(math.ceil(share * facts.n_values / n_blocks / TUNING.round_values), dual_cd.DualCD.tuning.pace)
 
     def _merge(self, sums: Sums) -> float:
         """Follow the sum of all moves to the best point along it; how much the moves of different blocks add up."""

@@ -21,14 +21,11 @@ from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Command, Plan, Site, Sums
 from maxmargin.distributed.workers.threads import Crew
 from maxmargin.solvers import Budget, solve
-from maxmargin.solvers.base import DRIVER, Clock, Event, deferred_interrupt
+from maxmargin.solvers.base import DRIVER, Clock, Event, Observer, deferred_interrupt
 from maxmargin.solvers.linear.normal_equations import TUNING as NEWTON
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton, first_size, level_of
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
-
-Watcher = Callable[[int, Event], bool]
-"""Hears of each round of each problem; True asks that problem to stop."""
 
 
 class Stop(Exception):  # noqa: N818
@@ -142,7 +139,9 @@ class Course:
         )
 
 
-def run(crew: Crew, plan: Plan, facts: Survey, tol: float, clock: Clock, watch: Watcher) -> tuple[list[Solution], int]:
+def run(
+    crew: Crew, plan: Plan, facts: Survey, tol: float, clock: Clock, observers: Sequence[Observer]
+) -> tuple[list[Solution], int]:
     """(A solution of each binary problem, how often dual variables were lost). Ctrl-C ends all of them with the best so far."""
     courses, status = [Course(plan, facts, k, tol, clock) for k in plan.positives], None
     starts = [(np.zeros(plan.n_features + 1), 1.0)] * len(courses)
@@ -157,15 +156,15 @@ def run(crew: Crew, plan: Plan, facts: Survey, tol: float, clock: Clock, watch: 
                 course.begin(cocoa, f"{size}: each improves its own dual variables")
             else:
                 course.begin(partial(newton, w=w, level=level), f"{size}: sums of d × d equations")
-        solutions = Rounds(crew, courses, clock, watch).until_done(status)
+        solutions = Rounds(crew, courses, clock, observers).until_done(status)
     return solutions, sum(course.n_lost for course in courses)
 
 
 class Rounds:
     """The rounds of all courses, which have begun. Ctrl-C ends all of them with the best so far."""
 
-    def __init__(self, crew: Crew, courses: Sequence[Course], clock: Clock, watch: Watcher) -> None:
-        self.crew, self.courses, self.clock, self.watch = crew, courses, clock, watch
+    def __init__(self, crew: Crew, courses: Sequence[Course], clock: Clock, observers: Sequence[Observer]) -> None:
+        self.crew, self.courses, self.clock, self.observers = crew, courses, clock, observers
         self.pending: dict[int, Command] = {}
         self.solutions: dict[int, Solution] = {}
         self.is_over = False
@@ -198,7 +197,7 @@ class Rounds:
         with deferred_interrupt():  # what the blocks have done is not lost half-way
             self.clock.rounds += 1
             self._reply(sums)
-            stopped = [k for k in sums if self.watch(k, self.courses[k].event()) and k in self.pending]
+            stopped = [k for k in sums if self.observers[k](self.courses[k].event()) and k in self.pending]
             self._reply({k: Stop(Status.STOPPED) for k in stopped if not self.is_over})
 
     def _reply(self, answers: dict[int, Any]) -> None:

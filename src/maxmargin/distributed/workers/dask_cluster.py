@@ -15,6 +15,10 @@ from typing import Any
 
 import dask
 import numpy as np
+from distributed.actor import ProxyRPC
+from distributed.core import clean_exception
+from distributed.protocol import to_serialize
+from distributed.protocol.pickle import dumps
 from distributed.system import MEMORY_LIMIT
 
 import distributed
@@ -116,13 +120,7 @@ class Cluster(Crew):
 
     def _run(self, k: int, method: str, arguments: tuple[Any, ...]) -> Any:
         home = self._home[k]
-        call = (self._id, k, method, arguments)
-        if self._is_near[home]:
-            return self._client.sync(_ask, self._client, home, call)
-        found = self._client.run(_serve, *call, workers=[home], nanny=False)
-        if home not in found:
-            raise OSError(f"worker {home} is gone")
-        return found[home]
+        return self._client.sync(_ask, self._client, home, self._is_near[home], (self._id, k, method, arguments))
 
     def _run_elsewhere(self, k: int, avoid: str | None, method: str, arguments: tuple[Any, ...]) -> Any:
         """Set a block up on a worker that is there, and ask it."""
@@ -193,13 +191,10 @@ async def _is_near(client: Any, home: str) -> bool:
     return True
 
 
-async def _ask(client: Any, home: str, call: tuple[Any, ...]) -> Any:
-    """`Client.run` for one worker, without the way over the scheduler; arrays are not copied into the message."""
-    from distributed.core import clean_exception
-    from distributed.protocol import to_serialize
-    from distributed.protocol.pickle import dumps
-
-    response = await client.rpc(home).run(function=dumps(_serve), args=to_serialize(dumps(call)))
+async def _ask(client: Any, home: str, is_near: bool, call: tuple[Any, ...]) -> Any:
+    """`Client.run` for one worker, without the way over the scheduler if it is near; arrays are not copied into the message."""
+    worker = client.rpc(home) if is_near else ProxyRPC(client.scheduler, home)
+    response = await worker.run(function=dumps(_serve), args=to_serialize(dumps(call)), kwargs={})
     if response["status"] == "error":
         _, error, trace = clean_exception(**response)
         assert error is not None
