@@ -38,7 +38,7 @@ class Partitions:
     @property
     def are_persisted(self) -> bool:
         """Whether the workers of a cluster hold them already."""
-        return bool(futures_of(self.parts))
+        return bool(futures_of(self.parts[0]))
 
     def sources(self) -> list[Source]:
         """Each partition as something that any thread can compute for itself."""
@@ -116,8 +116,7 @@ def _of_array(X: Any, y: Any, sample_weight: Any) -> Partitions:
         columns.append(_aligned("sample_weight", sample_weight, X))
     is_measured = isinstance(X._meta, np.ndarray) and not np.isnan(X.nbytes)
     d = None if np.isnan(X.shape[1]) else int(X.shape[1])
-    parts = [dask.delayed(Samples)(*own) for own in zip(*columns, strict=True)]
-    return Partitions(parts, float(X.nbytes) if is_measured else None, d)
+    return Partitions(list(map(dask.delayed(Samples), *columns)), float(X.nbytes) if is_measured else None, d)
 
 
 def _aligned(name: str, column: Any, X: Any) -> Any:
