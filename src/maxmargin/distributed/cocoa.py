@@ -141,7 +141,7 @@ class Ascent:
         if self.bias.is_free:
             mean_square = self.facts.squares / self.facts.n_present
             self.constant = dual_cd.constant_feature(mean_square, sum(course.costs))
-        self.boost, self.eta, self.round, self.dual = float(self.plan.n_blocks), 0.0, 0, 0.0
+        self.boost, self.eta, self.round, self.n_lost, self.dual = float(self.plan.n_blocks), 0.0, 0, 0, 0.0
         self.missing: list[float] = []  # the share of the gap that each sweep has seen
         self.caution, self.n_active = dual_cd.DualCD.tuning.claim, self.facts.n_present
         self.total, self.n_total = self.w, 1  # of this sweep's weights, which swing about their mean
@@ -157,10 +157,9 @@ class Ascent:
         n_parts = self._n_parts(is_full)
         missing, self.n_active, overlap = 0.0, 0, 1.0
         for part in range(n_parts):
-            n_lost = self.course.n_lost
             numbers = self.constant, self.b0, self.boost
             sums = self.course.ask(moves, self.at, self.w, numbers, part, n_parts, is_full)
-            if self.course.n_lost > n_lost:
+            if self.course.n_lost > self.n_lost:  # now, or while something was judged
                 self.recount()
                 return
             missing += sums["residual"]
@@ -200,6 +199,7 @@ class Ascent:
         sums = self.course.ask(judged, self.w[:-1], np.zeros(1), (alpha, self.at), np.ones(2))
         self.w, self.sides = np.append(sums["made"].high, self.constant * sums["part"].total), sums["sides"]
         self.round += 1
+        self.n_lost = self.course.n_lost
 
     def candidates(self) -> Candidates:
         """What would be judged now."""
@@ -225,11 +225,9 @@ def cocoa(course: "Course") -> Status:
         n_sweeps += 1
         seems_done = ascent.gap <= course.tol
         if seems_done and (is_full or plan.n_blocks == 1):
-            estimate, n_lost = ascent.gap, course.n_lost
+            estimate = ascent.gap
             if course.judge():
                 return Status.SOLVED
-            if course.n_lost > n_lost:
-                ascent.recount()
             ascent.caution *= min(max(course.trace[-1].relative_gap / max(estimate, DRIVER.finest), 1.5), 10.0)
         is_full = seems_done or n_sweeps % dual_cd.DualCD.tuning.full_every == 0 or ascent.n_active == 0
         to_come = rounds_to_come(

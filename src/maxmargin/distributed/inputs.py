@@ -68,8 +68,8 @@ def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
         return _of_frame(X, y, sample_weight)
     if isinstance(X, da.Array):
         return _of_array(X, y, sample_weight)
-    if is_files(X):
-        return _of_files(X, y, sample_weight)
+    if paths := paths_of(X):
+        return _of_files(paths, y, sample_weight)
     if dask.is_dask_collection(y):
         raise InvalidInputError("y is a Dask collection but X is none. Pass both of them so, or neither.")
     if y is None:
@@ -84,16 +84,11 @@ def is_dask_frame(X: Any) -> bool:
     return dask.is_dask_collection(X) and hasattr(X, "to_dask_array")
 
 
-def is_files(X: Any) -> bool:
-    """Whether it is one path or a list of paths."""
-    return isinstance(X, str | os.PathLike) or (
-        isinstance(X, list | tuple) and bool(X) and all(isinstance(path, str | os.PathLike) for path in X)
-    )
-
-
 def paths_of(X: Any) -> list[str]:
-    """One path or a list of paths as a list."""
-    return [os.fspath(path) for path in ([X] if isinstance(X, str | os.PathLike) else X)]
+    """Of one path or a list of paths that list; an empty one of anything else."""
+    several = X if isinstance(X, list | tuple) else [X]
+    are_paths = all(isinstance(path, str | os.PathLike) for path in several)
+    return [os.fspath(path) for path in several] if are_paths else []
 
 
 def as_array(frame: Any) -> Any:
@@ -150,8 +145,7 @@ def _of_frame(X: Any, y: Any, sample_weight: Any) -> Partitions:
     return replace(found, names=tuple(map(str, features.columns)))
 
 
-def _of_files(X: Any, y: Any, sample_weight: Any) -> Partitions:
-    paths = paths_of(X)
+def _of_files(paths: list[str], y: Any, sample_weight: Any) -> Partitions:
     if y is not None and not isinstance(y, str | int):
         raise InvalidInputError(
             f"X is a list of files, so y is None or the name of their labels' column, got {type(y).__name__}."
@@ -167,8 +161,8 @@ def _of_files(X: Any, y: Any, sample_weight: Any) -> Partitions:
 
 def lazy_rows(X: Any, d: int) -> Any:
     """X as a Dask array of row blocks with d features; None where X is no collection of Dask's and no list of files."""
-    if is_files(X):
-        parts = [dask.delayed(_features)(path, d) for path in paths_of(X)]
+    if paths := paths_of(X):
+        parts = [dask.delayed(read_data)(path, n_features=d, zero_based=False).X for path in paths]
         X = da.concatenate([da.from_delayed(part, (np.nan, d), dtype=np.float64) for part in parts])
     elif is_dask_frame(X):
         X = as_array(X)
@@ -177,7 +171,3 @@ def lazy_rows(X: Any, d: int) -> Any:
     if row_blocks(X).shape[1] != d:
         raise InvalidInputError(f"X has {X.shape[1]} features, but LinearSVC is expecting {d} features as input.")
     return row_blocks(X)
-
-
-def _features(path: str, d: int) -> Any:
-    return read_data(path, n_features=d, zero_based=False).X
