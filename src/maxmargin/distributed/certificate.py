@@ -25,6 +25,10 @@ Ask = Callable[..., Sums]
 """Has each block carry out a command; the sums of their answers."""
 
 
+ROUGHLY = (None, False)
+"""Nothing is computed in twice the working precision."""
+
+
 class Candidates(NamedTuple):
     """What could be judged: weights, some biases of which the best counts, and a dual point with its Σα of each class.
 
@@ -38,20 +42,14 @@ class Candidates(NamedTuple):
 
 
 def judged(
-    site: Site,
-    w: Floats,
-    biases: Floats,
-    point: tuple[Any, ...],
-    factors: Floats,
-    most: Floats | None = None,
-    is_made_twice: bool = False,
+    site: Site, w: Floats, biases: Floats, point: tuple[Any, ...], factors: Floats, twice: tuple[Any, bool] = ROUGHLY
 ) -> Sums:
     """The sums of the certificate of (w, b) with a dual point, for the first of some b; for the others the losses alone.
 
-    α is multiplied by a factor for each class. Slacks whose `Charges` are beyond the limits `most` are computed in twice the
-    working precision, and so is w(β) where `is_made_twice`.
+    α is multiplied by a factor for each class. `twice` says what is computed in twice the working precision: slacks whose
+    `Charges` are beyond some limits, and whether w(β) is.
     """
-    function, *arguments = point
+    (function, *arguments), (most, is_made_twice) = point, twice
     (X, _, squares, _, cost), y, loss = site.piece, site.y, site.plan.loss
     alpha = np.clip(function(site, *arguments), 0.0, loss.upper(cost)) * np.where(y > 0, *factors)
     alpha = np.where(cost > 0, alpha, 0.0)
@@ -107,5 +105,5 @@ def judge(ask: Ask, candidates: Candidates, bias: Bias, tol: float) -> tuple[flo
     most = limits(sums["charges"], pair.value + part.loss, part.count, tol)
     is_made_twice = is_too_rough(pair, part, tol)
     if is_made_twice or np.isfinite(most).any():
-        sums = ask(judged, w, b, point, factors, most, is_made_twice)
+        sums = ask(judged, w, b, point, factors, (most, is_made_twice))
     return float(b[0]), assembled(sums["part"], pair_of(sums), is_free=bias.is_free, tol=tol)

@@ -93,50 +93,37 @@ def alpha(site: Site, at: Followed) -> Floats:
     return coordinates(site, at).alpha
 
 
-class Sweep(NamedTuple):
-    """Where a sweep is: weights, offset, constant feature, σ', which part of it, and whether it visits shrunk samples too.
+def moves(
+    site: Site, at: Followed, w: Floats, numbers: tuple[float, float, float], part: int, n_parts: int, is_full: bool
+) -> Sums:
+    """Follow the last move, then visit a part of a sweep, from the weights w and the moves of the partitions before.
 
-    `times` says how often a block visits the part before it answers: more than once where no other block moves.
+    `numbers` are those of `dual_cd.sweep`, the last of them σ'. A full sweep visits shrunk samples too. A sweep that is not cut
+    into parts is several, as no other block waits for it; only the offset of a free bias has to follow each of them. The answer:
+    Δw of all moves, what the driver needs to know of the dual along it, and the share of the gap that the samples showed before
+    they moved.
     """
-
-    w: Floats
-    b0: float
-    constant: float
-    boost: float
-    part: int
-    n_parts: int
-    is_full: bool
-    times: int
-
-
-def moves(site: Site, at: Followed, sweep: Sweep) -> Sums:
-    """Follow the last move, then visit a part of the samples once, from the weights w and the moves of the partitions before.
-
-    The answer: Δw of all moves, what the driver needs to know of the dual along it, and the share of the gap that the samples
-    showed before they moved.
-    """
-    own = coordinates(site, at)
-    if sweep.part == 0 or len(own.parts) != sweep.n_parts:
-        own.begin(sweep.n_parts, sweep.is_full)
-    active = own.parts[sweep.part]
+    own, (constant, b0, boost) = coordinates(site, at), numbers
+    if part == 0 or len(own.parts) != n_parts:
+        own.begin(n_parts, is_full)
+    active = own.parts[part]
     own.moved = samples = active.order[: active.count].copy()
     own.before = before = own.alpha[samples]
     so_far = site.carried.get("move")
-    w = sweep.w.copy() if so_far is None else sweep.w + sweep.boost * so_far
-    square = sweep.boost * (site.piece.squares + sweep.constant**2) + own.delta
+    all_moves = w.copy() if so_far is None else w + boost * so_far
+    square = boost * (site.piece.squares + constant**2) + own.delta
     box = np.ones(len(site.y)), own.upper, own.delta, square
-    numbers = sweep.constant, sweep.b0, sweep.boost
-    for _ in range(sweep.times):
-        dual_cd.sweep(site.piece.rows, site.y, box, own.alpha, w, numbers, active)
+    for _ in range(1 if n_parts > 1 or site.plan.bias.is_free else dual_cd.DualCD.tuning.pace):
+        dual_cd.sweep(site.piece.rows, site.y, box, own.alpha, all_moves, numbers, active)
         active.learn()
-    w -= sweep.w
-    w /= sweep.boost
-    site.carried["move"] = w
+    all_moves -= w
+    all_moves /= boost
+    site.carried["move"] = all_moves
     move, y, delta = own.alpha[samples] - before, site.y[samples], own.delta[samples]
     return {
-        "move": w if so_far is None else w - so_far,
-        "squared": float(w @ w) - (0.0 if so_far is None else float(so_far @ so_far)),
-        "linear": float((1.0 - sweep.b0 * y - delta * before) @ move),
+        "move": all_moves if so_far is None else all_moves - so_far,
+        "squared": float(all_moves @ all_moves) - (0.0 if so_far is None else float(so_far @ so_far)),
+        "linear": float((1.0 - b0 * y - delta * before) @ move),
         "diagonal": float((delta * move) @ move),
         "sides": sides_of(y, move),
         "residual": float(active.report[dual_cd.RESIDUAL]),
@@ -154,7 +141,7 @@ class Ascent:
         if self.bias.is_free:
             mean_square = self.facts.squares / self.facts.n_present
             self.constant = dual_cd.constant_feature(mean_square, sum(course.costs))
-        self.boost, self.eta, self.round, self.dual = float(self.plan.n_blocks), 0.0, 0, 0.0
+        self.boost, self.eta, self.round, self.n_lost, self.dual = float(self.plan.n_blocks), 0.0, 0, 0, 0.0
         self.missing: list[float] = []  # the share of the gap that each sweep has seen
         self.caution, self.n_active = dual_cd.DualCD.tuning.claim, self.facts.n_present
         self.total, self.n_total = self.w, 1  # of this sweep's weights, which swing about their mean
@@ -167,13 +154,12 @@ class Ascent:
 
     def sweep(self, is_full: bool) -> None:
         """One sweep over all samples that are not shrunk, in several rounds."""
-        n_parts, times = self._parts(is_full)
+        n_parts = self._n_parts(is_full)
         missing, self.n_active, overlap = 0.0, 0, 1.0
         for part in range(n_parts):
-            n_lost = self.course.n_lost
-            sweep = Sweep(self.w, self.b0, self.constant, self.boost, part, n_parts, is_full, times)
-            sums = self.course.ask(moves, self.at, sweep)
-            if self.course.n_lost > n_lost:
+            numbers = self.constant, self.b0, self.boost
+            sums = self.course.ask(moves, self.at, self.w, numbers, part, n_parts, is_full)
+            if self.course.n_lost > self.n_lost:  # now, or while something was judged
                 self.recount()
                 return
             missing += sums["residual"]
@@ -188,13 +174,13 @@ class Ascent:
             self.dual -= (shift / self.constant) ** 2
         self.missing.append(missing)
 
-    def _parts(self, is_full: bool) -> tuple[int, int]:
-        """(The rounds of a sweep, the sweeps of a round): several rounds where blocks disturb each other, else several sweeps."""
+    def _n_parts(self, is_full: bool) -> int:
+        """The rounds of a sweep: several where blocks disturb each other."""
         facts, n_blocks = self.facts, self.plan.n_blocks
         if n_blocks == 1 or not self.plan.is_kept:
-            return 1, 1 if self.bias.is_free else dual_cd.DualCD.tuning.pace  # the offset of a free bias has to follow
+            return 1
         share = 1.0 if is_full else self.n_active / facts.n_present
-        return max(math.ceil(share * facts.n_values / n_blocks / TUNING.round_values), TUNING.fewest_rounds), 1
+        return max(math.ceil(share * facts.n_values / n_blocks / TUNING.round_values), dual_cd.DualCD.tuning.pace)
 
     def _merge(self, sums: Sums) -> float:
         """Follow the sum of all moves to the best point along it; how much the moves of different blocks add up."""
@@ -213,6 +199,7 @@ class Ascent:
         sums = self.course.ask(judged, self.w[:-1], np.zeros(1), (alpha, self.at), np.ones(2))
         self.w, self.sides = np.append(sums["made"].high, self.constant * sums["part"].total), sums["sides"]
         self.round += 1
+        self.n_lost = self.course.n_lost
 
     def candidates(self) -> Candidates:
         """What would be judged now."""
@@ -238,11 +225,9 @@ def cocoa(course: "Course") -> Status:
         n_sweeps += 1
         seems_done = ascent.gap <= course.tol
         if seems_done and (is_full or plan.n_blocks == 1):
-            estimate, n_lost = ascent.gap, course.n_lost
+            estimate = ascent.gap
             if course.judge():
                 return Status.SOLVED
-            if course.n_lost > n_lost:
-                ascent.recount()
             ascent.caution *= min(max(course.trace[-1].relative_gap / max(estimate, DRIVER.finest), 1.5), 10.0)
         is_full = seems_done or n_sweeps % dual_cd.DualCD.tuning.full_every == 0 or ascent.n_active == 0
         to_come = rounds_to_come(

@@ -21,14 +21,11 @@ from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Command, Plan, Site, Sums
 from maxmargin.distributed.workers.threads import Crew
 from maxmargin.solvers import Budget, solve
-from maxmargin.solvers.base import DRIVER, Clock, Event, deferred_interrupt
+from maxmargin.solvers.base import DRIVER, Clock, Event, Observer, deferred_interrupt
 from maxmargin.solvers.linear.normal_equations import TUNING as NEWTON
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton, first_size, level_of
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
-
-Watcher = Callable[[int, Event], bool]
-"""Hears of each round of each problem; True asks that problem to stop."""
 
 
 class Stop(Exception):  # noqa: N818
@@ -68,6 +65,7 @@ class Course:
         """Run a method to its end, or to the moment when it is stopped, in another thread."""
 
         def work() -> None:
+            self.answers.get()  # to the question when to begin
             try:
                 self.said.put(self._until_done(method, why))
             except BaseException as error:
@@ -141,85 +139,78 @@ class Course:
         )
 
 
-def run(crew: Crew, plan: Plan, facts: Survey, tol: float, clock: Clock, watch: Watcher) -> tuple[list[Solution], int]:
+def run(
+    crew: Crew, plan: Plan, facts: Survey, tol: float, clock: Clock, observers: Sequence[Observer]
+) -> tuple[list[Solution], int]:
     """(A solution of each binary problem, how often dual variables were lost). Ctrl-C ends all of them with the best so far."""
-    courses, was_interrupted = [Course(plan, facts, k, tol, clock) for k in plan.positives], False
+    courses, status = [Course(plan, facts, k, tol, clock) for k in plan.positives], None
     starts = [(np.zeros(plan.n_features + 1), 1.0)] * len(courses)
     with one_blas_thread():  # the vectors are short, and the blocks need the other threads
         try:
             starts = starts if plan.is_wide else _starts(crew, plan, facts, clock)
         except KeyboardInterrupt:
-            was_interrupted = True
+            status = Status.INTERRUPTED
         size = f"{facts.n_present} samples with {plan.n_features} features on {plan.n_blocks} blocks"
         for course, (w, level) in zip(courses, starts, strict=True):
             if plan.is_wide:
                 course.begin(cocoa, f"{size}: each improves its own dual variables")
             else:
                 course.begin(partial(newton, w=w, level=level), f"{size}: sums of d × d equations")
-        solutions = Rounds(crew, courses, clock, watch).until_done(was_interrupted)
+        solutions = Rounds(crew, courses, clock, observers).until_done(status)
     return solutions, sum(course.n_lost for course in courses)
 
 
 class Rounds:
     """The rounds of all courses, which have begun. Ctrl-C ends all of them with the best so far."""
 
-    def __init__(self, crew: Crew, courses: Sequence[Course], clock: Clock, watch: Watcher) -> None:
-        self.crew, self.courses, self.clock, self.watch = crew, courses, clock, watch
+    def __init__(self, crew: Crew, courses: Sequence[Course], clock: Clock, observers: Sequence[Observer]) -> None:
+        self.crew, self.courses, self.clock, self.observers = crew, courses, clock, observers
         self.pending: dict[int, Command] = {}
         self.solutions: dict[int, Solution] = {}
         self.is_over = False
 
-    def until_done(self, was_interrupted: bool) -> list[Solution]:
-        """A solution of each problem."""
+    def until_done(self, status: Status | None) -> list[Solution]:
+        """A solution of each problem; a status says that all of them have to end at once, and why."""
         try:
-            for k in range(len(self.courses)):
-                self._listen(k)
-            if was_interrupted:
-                self._stop_all(Status.INTERRUPTED)
+            self._reply(dict.fromkeys(range(len(self.courses))))
             while self.pending:
+                status = status or (None if self.is_over else self.clock.spent())
                 try:
-                    self._round()
+                    self._round(status)
+                    status = None
                 except KeyboardInterrupt:
                     if self.is_over:
                         raise
-                    self._stop_all(Status.INTERRUPTED)
+                    status = Status.INTERRUPTED
         finally:
             for k in set(range(len(self.courses))) - set(self.solutions):  # after an error
                 self.courses[k].answers.put(SystemExit())
         return [self.solutions[k] for k in range(len(self.courses))]
 
-    def _round(self) -> None:
-        spent = None if self.is_over else self.clock.spent()
-        if spent is not None:
-            self._stop_all(spent)
+    def _round(self, status: Status | None) -> None:
+        """Answer all courses, or tell them how they end; then let the watcher look, who may end some of them."""
+        if status is not None:
+            self.is_over = True
+            self._reply({k: Stop(status) for k in self.pending})
             return
         sums = self.crew.ask(self.pending)
         with deferred_interrupt():  # what the blocks have done is not lost half-way
             self.clock.rounds += 1
-            for k in list(self.pending):
-                self._reply(k, sums[k])
-                if self.watch(k, self.courses[k].event()) and k in self.pending and not self.is_over:
-                    self._reply(k, Stop(Status.STOPPED))
+            self._reply(sums)
+            stopped = [k for k in sums if self.observers[k](self.courses[k].event()) and k in self.pending]
+            self._reply({k: Stop(Status.STOPPED) for k in stopped if not self.is_over})
 
-    def _stop_all(self, status: Status) -> None:
-        self.is_over = True
-        for k in list(self.pending):
-            self._reply(k, Stop(status))
-
-    def _reply(self, k: int, answer: Any) -> None:
-        self.courses[k].answers.put(answer)
-        self._listen(k)
-
-    def _listen(self, k: int) -> None:
-        """Wait for the next command of a course, or for its end."""
-        said = self.courses[k].said.get()
-        if isinstance(said, tuple):
-            self.pending[k] = said
-            return
-        self.pending.pop(k, None)
-        if isinstance(said, BaseException):
-            raise said
-        self.solutions[k] = said
+    def _reply(self, answers: dict[int, Any]) -> None:
+        """Answer some courses, then wait for the next command of each, or for its end."""
+        for k, answer in answers.items():
+            self.courses[k].answers.put(answer)
+        for k in answers:
+            said = self.courses[k].said.get()
+            self.pending.pop(k, None)
+            if isinstance(said, BaseException):
+                raise said
+            into: dict[int, Any] = self.pending if isinstance(said, tuple) else self.solutions
+            into[k] = said
 
 
 def _starts(crew: Crew, plan: Plan, facts: Survey, clock: Clock) -> list[tuple[Floats, float]]:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from distributed.client import futures_of
 
-from maxmargin.distributed.partition import Samples, Source, from_file, from_graph
+from maxmargin.distributed.partition import Samples, Source, from_file
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.errors import InvalidInputError
 from maxmargin.io import read_data
@@ -22,54 +22,43 @@ from maxmargin.io import read_data
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions of one fit: tuples of delayed (X, y) or (X, y, weights), or sources that need no Dask."""
+    """The partitions of one fit: delayed `Samples` of Dask collections, or sources that need no Dask."""
 
     parts: list[Any]
-    n_bytes: float | None  # about how much they take in memory; None: unknown
+    n_bytes: float | None  # about how much they take in memory; None: Dask has to measure that; NaN: unknown
     n_features: int | None = None
     names: tuple[str, ...] | None = None
 
-    @property
-    def are_delayed(self) -> bool:
-        """Whether they are parts of Dask collections."""
-        return isinstance(self.parts[0], tuple)
-
-    def size(self) -> float | None:
+    def size(self) -> float:
         """About the bytes of all partitions; where that cannot be told from their shapes, Dask measures it."""
-        if self.n_bytes is not None or not self.are_delayed:
+        if self.n_bytes is not None:
             return self.n_bytes
-        return float(sum(dask.compute(*(dask.delayed(bytes_of)(X) for X, *_ in self.parts))))
+        return float(sum(dask.compute(*(dask.delayed(bytes_of)(part) for part in self.parts))))
 
     @property
     def are_persisted(self) -> bool:
         """Whether the workers of a cluster hold them already."""
-        return self.are_delayed and bool(futures_of(list(self.parts[0])))
+        return bool(futures_of(self.parts[0]))
 
     def sources(self) -> list[Source]:
         """Each partition as something that any thread can compute for itself."""
-        if not self.are_delayed:
-            return self.parts
         found: list[Source] = []
-        for delayed in self.parts:
-            (optimised,) = dask.optimize(list(delayed))
-            graph: dict[Any, Any] = {}
-            for part in optimised:
-                graph.update(part.__dask_graph__())
-            found.append(partial(from_graph, graph, [part.key for part in optimised]))
+        for part in self.parts:
+            (one,) = dask.optimize(part)  # without the tasks of the others
+            found.append(partial(dask.get, dict(one.dask), one.key) if dask.is_dask_collection(one) else one)
         return found
 
     def computed(self) -> list[Source]:
-        """All partitions, computed in threads of this process."""
-        if not self.are_delayed:
-            return self.parts
+        """All partitions of Dask collections, computed in threads of this process."""
         try:
-            return [partial(Samples, *parts) for parts in dask.compute(*self.parts, scheduler="threads")]
+            return list(dask.compute(*self.parts, scheduler="threads"))
         except Exception:  # which of them was it?
             return self.sources()
 
 
-def bytes_of(X: Any) -> int:
-    """What a block takes as float64, or as it is if it is sparse."""
+def bytes_of(samples: Samples) -> int:
+    """What the rows of a partition take as float64, or as they are if they are sparse."""
+    X = samples.X
     return int(X.data.nbytes + X.indices.nbytes if sp.issparse(X) else 8 * np.prod(X.shape))
 
 
@@ -77,11 +66,11 @@ def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
     """Read what was passed to `fit`; nothing is computed."""
     if is_dask_frame(X):
         return _of_frame(X, y, sample_weight)
-    if is_dask_array(X):
+    if isinstance(X, da.Array):
         return _of_array(X, y, sample_weight)
-    if is_files(X):
-        return _of_files(X, y, sample_weight)
-    if is_dask_array(y) or is_dask_frame(y):
+    if paths := paths_of(X):
+        return _of_files(paths, y, sample_weight)
+    if dask.is_dask_collection(y):
         raise InvalidInputError("y is a Dask collection but X is none. Pass both of them so, or neither.")
     if y is None:
         raise InvalidInputError("y is None; labels are needed, unless X is a list of files.")
@@ -90,26 +79,16 @@ def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
     return Partitions([partial(Samples, X, y, sample_weight)], float(getattr(X, "nbytes", 0)), names=names)
 
 
-def is_dask_array(X: Any) -> bool:
-    """Whether it is a Dask array."""
-    return type(X).__module__.startswith("dask.array")
-
-
 def is_dask_frame(X: Any) -> bool:
     """Whether it is a Dask dataframe or series."""
-    return type(X).__module__.startswith(("dask.dataframe", "dask_expr")) and hasattr(X, "to_delayed")
-
-
-def is_files(X: Any) -> bool:
-    """Whether it is one path or a list of paths."""
-    return isinstance(X, str | os.PathLike) or (
-        isinstance(X, list | tuple) and bool(X) and all(isinstance(path, str | os.PathLike) for path in X)
-    )
+    return dask.is_dask_collection(X) and hasattr(X, "to_dask_array")
 
 
 def paths_of(X: Any) -> list[str]:
-    """One path or a list of paths as a list."""
-    return [os.fspath(path) for path in ([X] if isinstance(X, str | os.PathLike) else X)]
+    """Of one path or a list of paths that list; an empty one of anything else."""
+    several = X if isinstance(X, list | tuple) else [X]
+    are_paths = all(isinstance(path, str | os.PathLike) for path in several)
+    return [os.fspath(path) for path in several] if are_paths else []
 
 
 def as_array(frame: Any) -> Any:
@@ -122,7 +101,7 @@ def row_blocks(X: Any) -> Any:
     """A Dask array cut along its rows only."""
     if X.ndim != 2:
         raise InvalidInputError(f"X must have two dimensions, got {X.ndim}.")
-    return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    return X.rechunk({1: -1})
 
 
 def _of_array(X: Any, y: Any, sample_weight: Any) -> Partitions:
@@ -132,14 +111,14 @@ def _of_array(X: Any, y: Any, sample_weight: Any) -> Partitions:
         columns.append(_aligned("sample_weight", sample_weight, X))
     is_measured = isinstance(X._meta, np.ndarray) and not np.isnan(X.nbytes)
     d = None if np.isnan(X.shape[1]) else int(X.shape[1])
-    return Partitions(list(zip(*columns, strict=True)), float(X.nbytes) if is_measured else None, d)
+    return Partitions(list(map(dask.delayed(Samples), *columns)), float(X.nbytes) if is_measured else None, d)
 
 
 def _aligned(name: str, column: Any, X: Any) -> Any:
     """The parts of y or of the weights that belong to the blocks of X."""
     if is_dask_frame(column):
         column = as_array(column)
-    if not is_dask_array(column):
+    if not isinstance(column, da.Array):
         kind = type(column).__name__
         raise InvalidInputError(f"X is a Dask collection, so {name} must be one too (or a column's name), got {kind}.")
     are_known = not (np.isnan(X.shape[0]) or np.isnan(column.shape[0]))
@@ -166,8 +145,7 @@ def _of_frame(X: Any, y: Any, sample_weight: Any) -> Partitions:
     return replace(found, names=tuple(map(str, features.columns)))
 
 
-def _of_files(X: Any, y: Any, sample_weight: Any) -> Partitions:
-    paths = paths_of(X)
+def _of_files(paths: list[str], y: Any, sample_weight: Any) -> Partitions:
     if y is not None and not isinstance(y, str | int):
         raise InvalidInputError(
             f"X is a list of files, so y is None or the name of their labels' column, got {type(y).__name__}."
@@ -175,7 +153,7 @@ def _of_files(X: Any, y: Any, sample_weight: Any) -> Partitions:
     weights = [None] * len(paths) if sample_weight is None else sample_weight
     if not isinstance(weights, list | tuple) or len(weights) != len(paths):
         raise InvalidInputError(f"X is a list of {len(paths)} files, so sample_weight is a list of as many arrays.")
-    size = None  # where only the workers see them
+    size = np.nan  # where only the workers see them
     if all(os.path.exists(path) for path in paths):
         size = TUNING.unpacked * sum(os.path.getsize(path) for path in paths)
     return Partitions([partial(from_file, path, y, one) for path, one in zip(paths, weights, strict=True)], size)
@@ -183,17 +161,13 @@ def _of_files(X: Any, y: Any, sample_weight: Any) -> Partitions:
 
 def lazy_rows(X: Any, d: int) -> Any:
     """X as a Dask array of row blocks with d features; None where X is no collection of Dask's and no list of files."""
-    if is_files(X):
-        parts = [dask.delayed(_features)(path, d) for path in paths_of(X)]
+    if paths := paths_of(X):
+        parts = [dask.delayed(read_data)(path, n_features=d, zero_based=False).X for path in paths]
         X = da.concatenate([da.from_delayed(part, (np.nan, d), dtype=np.float64) for part in parts])
     elif is_dask_frame(X):
         X = as_array(X)
-    elif not is_dask_array(X):
+    elif not isinstance(X, da.Array):
         return None
     if row_blocks(X).shape[1] != d:
         raise InvalidInputError(f"X has {X.shape[1]} features, but LinearSVC is expecting {d} features as input.")
     return row_blocks(X)
-
-
-def _features(path: str, d: int) -> Any:
-    return read_data(path, n_features=d, zero_based=False).X

@@ -174,12 +174,10 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         nothing, positives = np.empty(0), self.classes_[list(plan.positives)].tolist()
         names = [f"{name} against the rest" for name in positives]
         with watching(self, nothing, nothing.astype(np.intp), nothing, tol, names) as watch:
-            digits = [Digits(tol) for _ in names]
             for k in range(len(names)):
                 watch.begin(k)
-            solutions, self.n_lost_ = run(
-                crew, plan, facts, tol, clock, lambda k, event: watch.see(k, event, digits[k].share(event))
-            )
+            observers = [watch.observer(k, Digits(tol).share) for k in range(len(names))]
+            solutions, self.n_lost_ = run(crew, plan, facts, tol, clock, observers)
             for k, solution in enumerate(solutions):
                 watch.end(k, solution)
             self.coef_ = np.array([solution.w for solution in solutions])

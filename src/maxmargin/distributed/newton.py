@@ -10,7 +10,6 @@ same number: every centre in the box is a beginning of the proximal method.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,39 +37,40 @@ class At(NamedTuple):
     version: int
 
 
-@dataclass
-class Steps:
+class Local(Smoothed):
     """The smoothed problem of one partition, the state that it is in, and products with its matrix if there are many features."""
 
-    smooth: Smoothed
-    version: int
+    version = 0
     product: Any = None
+
+    @property
+    def alpha(self) -> Floats:
+        """The dual variables cθ."""
+        return np.asarray(self.cost * np.clip(self.theta, 0.0, self.top))
 
     def sums(self) -> Sums:
         """Gradient, matrix (or its diagonal), losses, the partition's share of the gap, and Σα of each class."""
-        smooth = self.smooth
         totals = {
-            "made": smooth.made.copy(),
-            "residual": smooth.residual,
-            "loss": smooth.loss,
-            "sides": sides_of(smooth.y, smooth.cost * np.clip(smooth.theta, 0.0, smooth.top)),
-            "bent": smooth.n_bent,
+            "made": self.made.copy(),
+            "residual": self.residual,
+            "loss": self.loss,
+            "sides": sides_of(self.y, self.alpha),
+            "bent": self.n_bent,
         }
-        if isinstance(smooth.equations, equations.Factored):
-            return totals | {"gram": smooth.equations.gram.copy()}
-        assert isinstance(smooth.equations, equations.Iterated)
-        self.product, diagonal = smooth.equations.products(smooth.sigma, smooth.bent)
+        if isinstance(self.equations, equations.Factored):
+            return totals | {"gram": self.equations.gram.copy()}
+        assert isinstance(self.equations, equations.Iterated)
+        self.product, diagonal = self.equations.products(self.sigma, self.bent)
         return totals | {"diagonal": diagonal}
 
 
-def present(site: Site, at: At) -> Steps:
+def present(site: Site, at: At) -> Local:
     """The smoothed problem of one partition at these weights: as it is remembered, moved, or made again."""
     memory, plan = site.memory, site.plan
-    steps: Steps | None = memory.newton
-    if steps is not None and steps.version == at.version:
-        return steps
-    if steps is not None and steps.smooth.sigma == at.sigma:
-        smooth = steps.smooth
+    smooth: Local | None = memory.newton
+    if smooth is not None and smooth.version == at.version:
+        return smooth
+    if smooth is not None and smooth.sigma == at.sigma:
         smooth.w = at.w
         smooth.rows.signed_scores(smooth.y, at.w, smooth.constant * float(at.w[-1]), smooth.z)
         smooth.respond()
@@ -79,8 +79,8 @@ def present(site: Site, at: At) -> Steps:
         site.carried["lost"] = 1
     kind = equations.Iterated if plan.is_wide else equations.Factored
     part = smoothed_hinge.Part(site.piece.rows, site.y, site.piece.cost)
-    smooth = Smoothed(plan.loss, plan.bias, part, at.w, at.sigma, _centre(site, at.centre), kind)
-    return remembered(site, smooth, at.version)
+    made = Local(plan.loss, plan.bias, part, at.w, at.sigma, _centre(site, at.centre), kind)
+    return remembered(site, made, at.version)
 
 
 def _centre(site: Site, unknown: float) -> Floats:
@@ -94,26 +94,25 @@ def _centre(site: Site, unknown: float) -> Floats:
     return np.clip(np.divide(alpha, cost, out=np.zeros(len(cost)), where=cost > 0), 0.0, 1.0)
 
 
-def remembered(site: Site, smooth: Smoothed, version: int) -> Steps:
+def remembered(site: Site, smooth: Local, version: int) -> Local:
     """Keep the centre; and all of it where the data stay in memory anyway."""
-    steps = Steps(smooth, version)
-    site.memory.centre, site.memory.newton = smooth.centre, steps if site.plan.is_kept else None
-    return steps
+    smooth.version, smooth.product = version, None
+    site.memory.centre, site.memory.newton = smooth.centre, smooth if site.plan.is_kept else None
+    return smooth
 
 
 def respond(site: Site, at: At, growth: float | None = None) -> Sums:
     """Be at these weights, enter the next proximal round if `growth` is given, and add up."""
-    steps = present(site, at)
+    smooth = present(site, at)
     if growth is not None:
-        steps.smooth.next_round(growth)
-        steps = remembered(site, steps.smooth, at.version + 1)
-    return steps.sums()
+        smooth.next_round(growth)
+        remembered(site, smooth, at.version + 1)
+    return smooth.sums()
 
 
 def aim(site: Site, at: At, direction: Floats) -> Sums:
     """Look along a direction from w (how fast the losses fall at some steps t), then take the full step and add up there."""
-    steps = present(site, at)
-    smooth = steps.smooth
+    smooth = present(site, at)
     dz = smooth.rows.signed_scores(smooth.y, direction, smooth.constant * float(direction[-1]))
     falls = np.array([smooth.fall(dz, t) for t in TUNING.looks])
     smooth.w = at.w + direction
@@ -124,16 +123,15 @@ def aim(site: Site, at: At, direction: Floats) -> Sums:
 
 def curve(site: Site, at: At, v: Floats) -> Sums:
     """A product with Newton's matrix, without Λ."""
-    steps = present(site, at)
-    if steps.product is None:
-        steps.sums()
-    return {"product": steps.product(v)}
+    smooth = present(site, at)
+    if smooth.product is None:
+        smooth.sums()
+    return {"product": smooth.product(v)}
 
 
 def alpha(site: Site, at: At) -> Floats:
-    """The dual variables cθ."""
-    steps = present(site, at)
-    return np.asarray(steps.smooth.cost * np.clip(steps.smooth.theta, 0.0, steps.smooth.top))
+    """The dual variables."""
+    return present(site, at).alpha
 
 
 class OverBlocks(smoothed_hinge.SmoothedSums):

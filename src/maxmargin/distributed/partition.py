@@ -1,10 +1,9 @@
 """One partition: where its samples come from, what is checked of them, and what is known of it without them."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import dask
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
@@ -26,8 +25,8 @@ class Samples(NamedTuple):
     names: tuple[str, ...] | None = None
 
 
-Source = Callable[[], Samples]
-"""Where a partition comes from: it can be called again and again, on any worker. `partial(Samples, X, y)` holds it already."""
+Source = Samples | Callable[[], Samples]
+"""Where a partition comes from: the samples, or what can be called for them again and again, on any worker."""
 
 
 def from_file(path: str, target: str | int | None = None, weights: Any = None) -> Samples:
@@ -38,17 +37,12 @@ def from_file(path: str, target: str | int | None = None, weights: Any = None) -
     return Samples(data.X, data.y, weights, data.feature_names)
 
 
-def from_graph(graph: Mapping[Hashable, Any], keys: Sequence[Any]) -> Samples:
-    """Compute X, y and perhaps the weights by a part of a Dask graph, in this thread."""
-    return Samples(*dask.get(graph, list(keys)))
-
-
 def checked(source: Source, number: int) -> Samples:
     """Load a partition and check it; errors say which one it is."""
     is_file = isinstance(source, partial) and source.func is from_file
-    name = f"Partition {number}" + (f" ({source.args[0]})" if is_file else "")  # type: ignore[attr-defined]
+    name = f"Partition {number}" + (f" ({source.args[0]})" if is_file else "")  # type: ignore[union-attr]
     try:
-        X, y, weights, names = source()
+        X, y, weights, names = source() if callable(source) else source
         X = check_array(X, **READABLE, ensure_min_samples=0)
         check_magnitude(X)
         y = np.asarray(y).ravel()

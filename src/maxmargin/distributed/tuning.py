@@ -10,9 +10,6 @@ class DistributedTuning:
     unpacked: float = 4.0
     """Bytes in memory for each byte of a file: svmlight text takes about 2, compressed npz 4, Parquet 6."""
 
-    kept_share: float = 0.3
-    """Share of the workers' memory that partitions may take to be kept there: Dask spills from 0.6 on, and loops copy some."""
-
     alone_bytes: float = 64 * 2**20
     """Bytes of samples that one thread solves sooner than several agree (20newsgroups, benchmark distributed_rounds): wide data
     get a block for each, and the driver begins with at most half of that, which it solves by itself."""
@@ -20,9 +17,6 @@ class DistributedTuning:
     round_values: float = 1.5e6
     """Stored values that a block visits between two merges (zipf_2m, benchmark distributed_rounds). With fewer the rounds cost
     more than the work, with more the blocks work against each other."""
-
-    fewest_rounds: int = 6
-    """Rounds of a sweep, at least, where there are several blocks (20newsgroups, benchmark distributed_rounds)."""
 
     late: float = 8.0
     """Multiple of the other blocks' median time after which a block is given to another worker."""

@@ -144,18 +144,6 @@ def steps(
 
 
 @loop
-def draw_with_replacement(samples, seed, out):
-    """Fill `out` with samples drawn uniformly, each draw by itself (xorshift64; the state is seed[0])."""
-    state = seed[0]
-    for i in range(out.shape[0]):
-        state ^= state << np.uint64(13)
-        state ^= state >> np.uint64(7)
-        state ^= state << np.uint64(17)
-        out[i] = samples[np.int64(state % np.uint64(samples.shape[0]))]
-    seed[0] = state
-
-
-@loop
 def shares_since(before, now, out):
     """The second count over the first of each row, of what came after `before`; of all where nothing came; 0 without any."""
     for j in range(out.shape[0]):

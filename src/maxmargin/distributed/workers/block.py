@@ -87,12 +87,11 @@ class Block:
     def __init__(self, sources: Sequence[Source], first: int, keep: bool) -> None:
         self.sources, self.first, self.keep, self.n_pieces = sources, first, keep, len(sources)
         self.memories: dict[tuple[int, int], Memory] = {}
-        self._samples: dict[int, Samples] = {}
-        self._pieces: dict[int, Piece] = {}
+        self._kept: dict[int, Samples | Piece] = {}
 
     def survey(self) -> list[Survey]:
         """Load and check all partitions; they stay if they shall."""
-        return [survey(self._load(i)) for i in range(self.n_pieces)]
+        return [survey(self._stays(i, checked(source, self.first + i))) for i, source in enumerate(self.sources)]
 
     def prepare(self, plan: Plan) -> None:
         """Take over the classes and costs; wide partitions that stay become one, so that sweeps can mix their samples."""
@@ -100,9 +99,8 @@ class Block:
         if plan.is_kept and plan.is_wide:
             X, _, *others = zip(*(self.piece(i) for i in range(self.n_pieces)), strict=True)
             whole = stacked(X)
-            self._pieces = {0: Piece(whole, Rows.of_matrix(whole), *map(np.concatenate, others))}
+            self._kept = {0: Piece(whole, Rows.of_matrix(whole), *map(np.concatenate, others))}
             self.n_pieces = 1
-            self._samples.clear()
 
     def answer(self, commands: dict[int, Command]) -> dict[int, Sums]:
         """One round: the command of each binary problem on each partition."""
@@ -138,25 +136,21 @@ class Block:
 
     def piece(self, i: int) -> Piece:
         """A partition, ready for the loops."""
-        if i in self._pieces:
-            return self._pieces[i]
-        X, y, weights, _ = self._load(i)
+        found = self._kept.get(i)
+        if isinstance(found, Piece):
+            return found
+        X, y, weights, _ = checked(self.sources[i], self.first + i) if found is None else found
         labels = np.searchsorted(self.plan.classes, y).astype(np.intp)
         X = widened(X, self.plan.n_features)
         X = distinct(X) if sp.issparse(X) else X  # entries of one place are one number, as in `Problem`
-        rows = Rows.of_matrix(X)
-        piece = Piece(X, rows, squares(X), labels, weights * self.plan.cost[labels])
-        if self.keep:
-            self._pieces[i] = piece
-        return piece
+        piece = Piece(X, Rows.of_matrix(X), squares(X), labels, weights * self.plan.cost[labels])
+        return self._stays(i, piece)  # type: ignore[no-any-return]
 
-    def _load(self, i: int) -> Samples:
-        if i in self._samples:
-            return self._samples[i]
-        samples = checked(self.sources[i], self.first + i)
+    def _stays(self, i: int, form: Any) -> Any:
+        """A partition, which is remembered in this form if it shall stay."""
         if self.keep:
-            self._samples[i] = samples
-        return samples
+            self._kept[i] = form
+        return form
 
 
 def added(parts: Iterable[Sums]) -> Sums:

@@ -10,17 +10,20 @@ import asyncio
 import time
 import uuid
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from functools import partial
 from statistics import median
 from typing import Any
 
 import dask
 import numpy as np
+from distributed.actor import ProxyRPC
+from distributed.core import clean_exception
+from distributed.protocol import to_serialize
+from distributed.protocol.pickle import dumps
 from distributed.system import MEMORY_LIMIT
 
-from distributed import Client
+import distributed
 from maxmargin.distributed.inputs import Partitions
-from maxmargin.distributed.partition import Samples, Survey
+from maxmargin.distributed.partition import Survey
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Block
 from maxmargin.distributed.workers.threads import Crew, Threads
@@ -35,19 +38,20 @@ _blocks: dict[tuple[str, int], Block] = {}
 def crew_for(partitions: Partitions, keep: bool | None, n_blocks: int | None, n_jobs: int | None) -> Crew:
     """The current client's workers, else this process's threads."""
     try:
-        client: Any = Client.current()
+        client: Any = distributed.Client.current()
     except ValueError:
         client = None
     threads = usable_threads(n_jobs) if client is None else max(1, len(seats(client)))
-    size = partitions.size() if keep is None or n_blocks is None else None
+    size = partitions.size() if keep is None or n_blocks is None else np.nan
     if keep is None:
         workers = [] if client is None else client.scheduler_info()["workers"].values()
         memory = sum(worker["memory_limit"] or 0 for worker in workers) or MEMORY_LIMIT
-        keep = size is None or size <= TUNING.kept_share * memory
+        spills_from = dask.config.get("distributed.worker.memory.target") or 1.0  # share of a worker's memory
+        keep = not size > 0.5 * spills_from * memory  # loops copy some
     keep = keep or partitions.are_persisted
     if n_blocks is None:
         is_wide = partitions.n_features is None or partitions.n_features > Auto.tuning.few_features
-        n_blocks = threads if not is_wide or size is None else min(threads, max(1, int(size // TUNING.alone_bytes)))
+        n_blocks = threads if not is_wide or np.isnan(size) else min(threads, max(1, int(size // TUNING.alone_bytes)))
     if not keep:
         parts: list[Any] = partitions.sources()
     else:
@@ -61,21 +65,17 @@ class Cluster(Crew):
     """Blocks on the workers of a client."""
 
     def __init__(self, client: Any, groups: list[list[Any]], keep: bool) -> None:
-        super().__init__(groups, keep)  # of sources, or of tuples of Dask's delayed objects
+        super().__init__(groups, keep)  # of sources, or of Dask's delayed objects
         self._client = client
         self._id = uuid.uuid4().hex
-        self._home = seats(client, self.n_blocks)
-        self._near: set[str] = set()  # the workers that the client reaches without the scheduler
+        self._home: dict[int, str] = {}
+        self._is_near: dict[str, bool] = {}  # whether the client reaches a worker without the scheduler
         self._pool = ThreadPoolExecutor(2 * self.n_blocks, thread_name_prefix="maxmargin-call")
 
     def survey(self) -> list[Survey]:
         """What is known of each partition, in their order."""
-        for group, home in zip(self.groups, self._home, strict=True):
-            for i, part in enumerate(group):
-                if isinstance(part, tuple):
-                    group[i] = tuple(self._client.compute(list(part), workers=[home], allow_other_workers=True))
-        tasks = [self._submit(k, home) for k, home in enumerate(self._home)]
-        return [one for k, task in enumerate(tasks) for one in self._settled(k, task)]
+        found = self._pool.map(self._set_up, range(self.n_blocks), seats(self._client, self.n_blocks))
+        return [one for surveys in found for one in surveys]
 
     def call(self, method: str, *arguments: Any) -> list[Any]:
         """What a method of each block gives; a block whose worker is gone or late is set up elsewhere."""
@@ -120,13 +120,7 @@ class Cluster(Crew):
 
     def _run(self, k: int, method: str, arguments: tuple[Any, ...]) -> Any:
         home = self._home[k]
-        call = (self._id, k, method, arguments)
-        if home in self._near:
-            return self._client.sync(_ask, self._client, home, call)
-        found = self._client.run(_serve, *call, workers=[home], nanny=False)
-        if home not in found:
-            raise OSError(f"worker {home} is gone")
-        return found[home]
+        return self._client.sync(_ask, self._client, home, self._is_near[home], (self._id, k, method, arguments))
 
     def _run_elsewhere(self, k: int, avoid: str | None, method: str, arguments: tuple[Any, ...]) -> Any:
         """Set a block up on a worker that is there, and ask it."""
@@ -134,35 +128,31 @@ class Cluster(Crew):
         others = [seat for seat in seats(self._client) if seat != avoid]
         if not others:
             raise OSError("no worker is left")
-        self._settled(k, self._submit(k, others[k % len(others)]))
-        if self.plan is not None and method != "prepare":
-            self._run(k, "prepare", (self.plan,))
+        self._set_up(k, others[k % len(others)])
         return self._run(k, method, arguments)
 
-    def _submit(self, k: int, seat: str) -> Any:
-        """A task of Dask's that sets block k up; its futures, if it has any, are brought along."""
-        return self._client.submit(
-            _build, self._id, k, self.groups[k], self.first[k], self.keep,
-            workers=[seat], allow_other_workers=True, pure=False,
-        )  # fmt: skip
-
-    def _settled(self, k: int, task: Any) -> list[Survey]:
+    def _set_up(self, k: int, seat: str) -> list[Survey]:
+        """Have Dask bring the partitions of a block to a worker, this one if it can, and survey them there."""
+        block = dask.delayed(_build, pure=False)(self._id, k, self.groups[k], self.first[k], self.keep)
         try:
-            home, surveys = task.result()
+            home, surveys = self._client.compute(block, workers=[seat], allow_other_workers=True).result()
         except MaxMarginError:
             raise
         except Exception as error:
             raise self._named(k, error) from error
+        if home not in self._is_near:
+            self._is_near[home] = self._client.sync(_is_near, self._client, home)
         self._home[k] = home
-        if home not in self._near and self._client.sync(_is_near, self._client, home):
-            self._near.add(home)
+        if self.plan is not None:
+            self._run(k, "prepare", (self.plan,))
         return surveys  # type: ignore[no-any-return]
 
     def _named(self, k: int, error: Exception) -> Exception:
         """An error of Dask's with the number of the partition that it came from, if it came from one."""
-        for i, parts in enumerate(self.groups[k]):
-            futures = parts if isinstance(parts, tuple) else ()
-            if any(future.status == "error" for future in futures):
+        futures = self._client.compute([part for part in self.groups[k] if dask.is_dask_collection(part)])
+        distributed.wait(futures)
+        for i, future in enumerate(futures):
+            if future.status == "error":
                 return InvalidInputError(
                     f"Partition {self.first[k] + i} cannot be used: {type(error).__name__}: {error}"
                 )
@@ -186,12 +176,10 @@ def seats(client: Any, count: int | None = None) -> list[str]:
 
 def _build(fit: str, k: int, group: list[Any], first: int, keep: bool) -> tuple[str, list[Survey]]:
     """On a worker: set a block up, and say where."""
-    from distributed import get_worker
-
-    block = Block([partial(Samples, *part) if isinstance(part, tuple) else part for part in group], first, keep)
+    block = Block(group, first, keep)
     surveys = block.survey()
     _blocks[fit, k] = block
-    return get_worker().address, surveys
+    return distributed.get_worker().address, surveys
 
 
 async def _is_near(client: Any, home: str) -> bool:
@@ -203,13 +191,10 @@ async def _is_near(client: Any, home: str) -> bool:
     return True
 
 
-async def _ask(client: Any, home: str, call: tuple[Any, ...]) -> Any:
-    """`Client.run` for one worker, without the way over the scheduler; arrays are not copied into the message."""
-    from distributed.core import clean_exception
-    from distributed.protocol import to_serialize
-    from distributed.protocol.pickle import dumps
-
-    response = await client.rpc(home).run(function=dumps(_serve), args=to_serialize(dumps(call)))
+async def _ask(client: Any, home: str, is_near: bool, call: tuple[Any, ...]) -> Any:
+    """`Client.run` for one worker, without the way over the scheduler if it is near; arrays are not copied into the message."""
+    worker = client.rpc(home) if is_near else ProxyRPC(client.scheduler, home)
+    response = await worker.run(function=dumps(_serve), args=to_serialize(dumps(call)), kwargs={})
     if response["status"] == "error":
         _, error, trace = clean_exception(**response)
         assert error is not None

@@ -21,16 +21,16 @@ class Crew(ABC):
         self.n_moved = 0  # blocks that had to be set up again on another worker
 
     @abstractmethod
-    def survey(self) -> list[Survey]:
-        """What is known of each partition, in their order."""
-
-    @abstractmethod
     def call(self, method: str, *arguments: Any) -> list[Any]:
         """What a method of each block gives, in the order of the blocks."""
 
     @abstractmethod
     def close(self) -> None:
         """Let go of everything."""
+
+    def survey(self) -> list[Survey]:
+        """What is known of each partition, in their order."""
+        return [one for found in self.call("survey") for one in found]
 
     def prepare(self, plan: Plan) -> None:
         """Tell all blocks, and those that are set up later too."""
@@ -57,10 +57,6 @@ class Threads(Crew):
         super().__init__(groups, keep)
         self._blocks = [Block(group, first, keep) for group, first in zip(groups, self.first, strict=False)]
         self._pool = ThreadPoolExecutor(min(n_threads, self.n_blocks), thread_name_prefix="maxmargin-block")
-
-    def survey(self) -> list[Survey]:
-        """What is known of each partition, in their order."""
-        return [one for found in self.call("survey") for one in found]
 
     def call(self, method: str, *arguments: Any) -> list[Any]:
         """What a method of each block gives, in the order of the blocks."""

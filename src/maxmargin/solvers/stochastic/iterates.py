@@ -125,11 +125,6 @@ class Iterates:
                 self.settled, self.folded = np.zeros((2, len(self.v)))
                 self.n_settled = 0
 
-    @property
-    def until_mark(self) -> int:
-        """Steps to the next mark."""
-        return self.mark - self.t
-
     def pass_mark(self) -> bool:
         """At a mark, settle the mean so far and begin a new part; True where that was so."""
         if self.t < self.mark:
@@ -240,8 +235,9 @@ def step_through(
     before = iterates.v if samples.gram is None else iterates.v.copy()
     done, folded, flags = 0, 1.0, np.empty(rule.batch, dtype=np.bool_)
     while done < len(visits):
+        until_mark = (iterates.mark - iterates.t) * rule.batch
         done = steps(
-            *arrays, signed, s, visits, done, min(done + iterates.until_mark * rule.batch, len(visits)),
+            *arrays, signed, s, visits, done, min(done + until_mark, len(visits)),
             rule.batch, rule.lam, rule.offset, rule.radius, iterates.averages,
             iterates.v, iterates.u, iterates.numbers, counts.table, flags,
         )  # fmt: skip

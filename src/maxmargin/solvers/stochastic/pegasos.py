@@ -20,15 +20,7 @@ import numpy as np
 from maxmargin.core import L2, Candidate, Hinge, Problem
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.base import Clock, Progress, Solver, deferred_interrupt
-from maxmargin.solvers.stochastic.iterates import (
-    AVERAGES,
-    LOSS,
-    SCALE,
-    Counts,
-    Iterates,
-    Rule,
-    step_through,
-)
+from maxmargin.solvers.stochastic.iterates import AVERAGES, LOSS, SCALE, Counts, Iterates, Rule, step_through
 from maxmargin.solvers.stochastic.sample_order import KINDS, Visits
 from maxmargin.solvers.stochastic.samples import CALL_VALUES, Samples, split_bias
 from maxmargin.typing import Floats, Indices

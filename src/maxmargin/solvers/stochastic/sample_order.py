@@ -35,26 +35,23 @@ class Visits:
     samples: Indices
     kind: str
     chunk: int
-    state: Any
+    random: Any  # a generator for uniform draws, else the state of `shuffle`
 
     @classmethod
     def of(cls, samples: Indices, kind: str, seed: int, n_values: int = 0) -> "Visits":
         """Visits of some samples, of data with so many stored values."""
         chunk = NEIGHBOURS if n_values > MANY_VALUES else 1
         state = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
-        return cls(samples.astype(np.int64), kind, chunk, state)
+        return cls(samples.astype(np.int64), kind, chunk, np.random.default_rng(state) if kind == "uniform" else state)
 
     def epoch(self) -> Indices:
         """As many visits as there are samples."""
         if self.kind == "given":
             return self.samples
-        out = np.empty_like(self.samples)
         if self.kind == "uniform":
-            from maxmargin._loops.stochastic.pegasos import draw_with_replacement
+            return np.asarray(self.random.choice(self.samples, len(self.samples)))
+        from maxmargin._loops.linear.dual_cd import shuffle
 
-            draw_with_replacement(self.samples, self.state, out)
-        else:
-            from maxmargin._loops.linear.dual_cd import shuffle
-
-            shuffle(self.samples, len(self.samples), self.chunk, self.state, out)
+        out = np.empty_like(self.samples)
+        shuffle(self.samples, len(self.samples), self.chunk, self.random, out)
         return out

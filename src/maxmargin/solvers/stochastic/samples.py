@@ -8,10 +8,11 @@ import numpy as np
 
 from maxmargin.core import Problem
 from maxmargin.kernel_matrix.matrix import KernelMatrix
+from maxmargin.solvers.base import DRIVER
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.typing import Floats, Indices
 
-WHOLE_GRAM = 2000
+WHOLE_GRAM = DRIVER.few_samples
 """Samples up to which the Gram matrix is kept whole, if the budget of memory allows it: 32 MB."""
 
 CALL_VALUES = WHOLE_GRAM * WHOLE_GRAM

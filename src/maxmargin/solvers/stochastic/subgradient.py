@@ -20,8 +20,6 @@ from maxmargin.solvers.stochastic.samples import Gram
 from maxmargin.typing import Floats
 
 STEPS = ("1/(λt)", "1/√t")
-STEPS_A_CLAIM = 20
-"""Steps after which the gap, which each step knows, is looked at."""
 
 
 @dataclass
@@ -83,19 +81,16 @@ class Subgradient(Solver):
         return _State(problem, gram, beta, lam**0.5 / longest if longest > 0 else 1.0, t=int(warm is not None))
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
-        """Some steps; the gap of each is known before it is left behind."""
-        problem, most = state.problem, int(min(STEPS_A_CLAIM, clock.rounds_left))
-        for k in range(most):
-            w, b = weights_of(problem, state.beta)
-            f = problem.decision(w) if state.gram is None else state.gram.scores(w) - b
-            self._keep_best(state, w, b, f)
-            is_violated = problem.y * (f + b) < 1.0
-            state.t += 1
-            share = 1.0 / state.t if self.steps == "1/(λt)" else min(1.0, state.speed / state.t**0.5)
-            state.beta = (1.0 - share) * state.beta + share * problem.y * np.where(is_violated, problem.cost, 0.0)
-            if clock.seconds_left <= 0 or state.best_gap <= tol:
-                return Progress(state.best_gap, k + 1)
-        return Progress(state.best_gap, most)
+        """One step; the gap before it is known."""
+        problem = state.problem
+        w, b = weights_of(problem, state.beta)
+        f = problem.decision(w) if state.gram is None else state.gram.scores(w) - b
+        self._keep_best(state, w, b, f)
+        is_violated = problem.y * (f + b) < 1.0
+        state.t += 1
+        share = 1.0 / state.t if self.steps == "1/(λt)" else min(1.0, state.speed / state.t**0.5)
+        state.beta = (1.0 - share) * state.beta + share * problem.y * np.where(is_violated, problem.cost, 0.0)
+        return Progress(state.best_gap)
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """Of the points that steps were made from, the one with the smallest gap."""
