@@ -213,42 +213,40 @@ class Equations:
         shifts = np.zeros((len(samples), len(movers) + 1))
         shifts[at, :-1] = leavers.shares[:, np.newaxis] * self.products.between(leavers.rows)
         shifts[at, -1] = leavers.shares
-        beta, is_settled = self.tableau.without(samples, shifts)
+        found, is_settled = self.tableau.without(samples, shifts)
         self.is_beyond[samples[~is_settled]] = True
-        scores = self.products.scores(beta - full.beta[movers], leavers)
-        jobs, gaps = np.arange(len(samples)), np.full(len(samples), np.inf)
-        totals = full.beta.sum() - full.beta[movers].sum() + shifts[:, -1]
-        goes_on = is_settled
-        while goes_on.any() and not stop():
-            jobs, beta, gaps, totals = jobs[goes_on], beta[goes_on], gaps[goes_on], totals[goes_on]
-            scores = Scores(*(part[goes_on] for part in scores))
-            g, known, theirs = self._g + scores.values, bounds[jobs], brackets[jobs]
-            floors = scores.floors + 4.0 * UNIT * np.abs(g).max(axis=1)
+        g, drifts, floors = self.products.scores(found - full.beta[movers], leavers)
+        g += self._g
+        floors += 4.0 * UNIT * np.abs(g).max(axis=1)
+        beta = np.repeat(full.beta[np.newaxis], len(samples), axis=0)
+        beta[:, movers] = found
+        beta[np.arange(len(samples)), samples] = 0.0
+        jobs, last = np.flatnonzero(is_settled), np.full(len(samples), np.inf)
+        while len(jobs) and not stop():
             look_each(
-                g, self._error, scores.drifts, floors, full.lengths, problem.y, problem.cost, full.slope.weights, full.beta,
-                movers, beta, problem.bias.is_free, samples[jobs], theirs, full.slope.least, full.slope.most, goal.at_sign,
-                goal.width, self.is_beyond, known,
+                g, self._error, drifts, floors, full.lengths, problem.y, problem.cost, full.slope.weights, beta,
+                problem.bias.is_free, samples, jobs, brackets, full.slope.least, full.slope.most, bounds,
             )  # fmt: skip
-            bounds[jobs], brackets[jobs] = known, theirs
-            m = -problem.y[movers] * (g[:, movers] + known[:, [BIAS]])
-            alpha = beta * problem.y[movers]
-            own = (problem.cost[movers] - alpha) * np.maximum(m, 0.0) + alpha * np.maximum(-m, 0.0)
-            own = np.where(movers == samples[jobs, np.newaxis], 0.0, own).sum(axis=1)
-            is_done = is_known(known[:, LOWER], known[:, UPPER], goal) | (known[:, EXHAUSTED] > 0)
+            is_done = is_known(bounds[jobs, LOWER], bounds[jobs, UPPER], goal) | (bounds[jobs, EXHAUSTED] > 0)
+            jobs = jobs[~is_done]
+            gaps, b = bounds[jobs, GAP], bounds[jobs, BIAS]
+            F, alpha = g[jobs] + b[:, np.newaxis], beta[jobs] * problem.y
+            shares = np.where(F * problem.y < 0.0, problem.cost - alpha, alpha) * np.abs(F)  # of the gap
+            shares[np.arange(len(jobs)), samples[jobs]] = 0.0
+            self.is_beyond |= (problem.n * shares > gaps[:, np.newaxis]).any(axis=0)
             # Pivots mend what the equations' own samples add to the gap; those beyond have to join first.
-            goes_on = ~is_done & (own > 0.5 * known[:, GAP]) & (known[:, GAP] < 0.5 * gaps)
-            if goes_on.any():
-                gaps[goes_on] = known[goes_on, GAP]
-                better, is_settled = self.tableau.again(
-                    samples[jobs[goes_on]], beta[goes_on], -(m * problem.y[movers])[goes_on], known[goes_on, BIAS],
-                    totals[goes_on] + beta[goes_on].sum(axis=1),
-                )  # fmt: skip
-                more = self.products.scores(better - beta[goes_on])
-                for one, two in zip(scores, more, strict=True):
-                    one[goes_on] += two
-                scores.floors[goes_on] += 2.0 * UNIT * np.abs(scores.values[goes_on]).max(axis=1)  # of this sum
-                beta[goes_on] = better
-                goes_on[goes_on] = is_settled
+            goes_on = (shares[:, movers].sum(axis=1) > 0.5 * gaps) & (gaps < 0.5 * last[jobs])
+            last[jobs], jobs = gaps, jobs[goes_on]
+            if len(jobs):
+                mine, own = np.ix_(jobs, movers), F[goes_on][:, movers]
+                found, is_settled = self.tableau.again(
+                    samples[jobs], beta[mine], own, b[goes_on], beta[jobs].sum(axis=1)
+                )
+                more = self.products.scores(found - beta[mine])
+                g[jobs] += more.values
+                drifts[jobs] += more.drifts
+                floors[jobs] += more.floors + 4.0 * UNIT * np.abs(g[jobs]).max(axis=1)
+                beta[mine], jobs = found, jobs[is_settled]
         return bounds
 
 
