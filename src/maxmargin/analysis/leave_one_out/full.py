@@ -42,16 +42,13 @@ class LeaveOneOutTuning:
     """Numbers of leave-one-out that are set by hand."""
 
     sure_within: float = 0.01
-    """Error of a typical decision value, √(gap · mean k), to which the fit is tightened."""
-    near: float = 0.05
-    """Distance from the margin up to which a sample is in the equations from the start, as support vectors are."""
+    """Error of a typical decision value, √(gap · mean k), to which the fit is tightened. So near the margin a sample is in the
+    equations from the start, as support vectors are; its powers are the widths of decision values that are compared."""
     ridge: float = 1e-6
     """Addition to the diagonal of the equations, as a share of its mean, for equal rows and data with few features. It weighs
     moves away from the full solution, not β itself, so that it costs about ridge · ‖Δβ‖² of the gap."""
     value_width: float = 1e-6
     """Width to which decision values are made known where they are asked for."""
-    compared_widths: tuple[float, ...] = (0.3, 0.03, 1e-3, 1e-5, 1e-8)
-    """Widths, one after the other, of decision values that are compared with each other."""
 
 
 TUNING = LeaveOneOutTuning()
