@@ -165,7 +165,8 @@ def test_rows_in_float32_are_not_copied_as_a_whole():
     single, double = (full_of(replace(problem, X=Z)) for Z in (X, X.astype(np.float64)))
     products = LinearProducts(single)
     products.join(np.arange(10))
-    assert all(np.shape(value) != X.shape for value in vars(products).values())
+    held = [*vars(products).values(), *products._rows]
+    assert all(getattr(value, "shape", None) != X.shape for value in held)
     assert products.gram(np.arange(3), np.arange(60)).dtype == np.float64
     found = []
     for full in (single, double):

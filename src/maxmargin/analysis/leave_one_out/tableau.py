@@ -119,7 +119,7 @@ class Tableau:
 
     def _room(self) -> int:
         """How many samples may take part: 4 matrices of their size, and what their products hold."""
-        each = self._products.bytes_for(1)
+        each = self._products.bytes_each
         return int((np.sqrt(each**2 + 128.0 * self._max_bytes) - each) / 64.0) - 1
 
     def _begin(self) -> None:
