@@ -31,12 +31,8 @@ def is_known(lower: Floats, upper: Floats, goal: Goal) -> Flags:
     return (goal.at_sign & ((lower > 0) | (upper <= 0))) | (upper - lower <= goal.width)
 
 
-class Scores(NamedTuple):
-    """What moves of β add to the scores, (jobs, n); sample j of a job errs by at most drift · length_j + floor."""
-
-    values: Floats
-    drifts: Floats
-    floors: Floats
+Scores: TypeAlias = tuple[Floats, Floats, Floats]
+"""What moves of β add to the scores, (jobs, n), drifts and floors: sample j of a job errs by drift · length_j + floor at most."""
 
 
 class LinearRows(NamedTuple):
@@ -92,7 +88,7 @@ class LinearProducts:
         drifts = 1.01 * (size @ rows.slips + gamma(self._terms + 8) * (size @ rows.lengths))
         floors = 1.01 * gamma(moves.shape[1] + 9) * self._constant * size.sum(axis=1)
         values = products.scores(self._problem.X, rows.X.T @ moves.T, self._problem.rows).T
-        return Scores(np.ascontiguousarray(values + self._constant * moves.sum(axis=1)[:, np.newaxis]), drifts, floors)
+        return values + self._constant * moves.sum(axis=1)[:, np.newaxis], drifts, floors
 
 
 class GramRows(NamedTuple):
@@ -133,7 +129,7 @@ class KernelProducts:
         """Of moves of the samples that joined, or of those with these rows."""
         rows = self._rows if rows is None else rows
         floors = np.abs(moves) @ (rows.error + 2.0 * gamma(moves.shape[1] + 9) * rows.largest)
-        return Scores(moves @ rows.values, np.zeros(len(moves)), 1.01 * floors)
+        return moves @ rows.values, np.zeros(len(moves)), 1.01 * floors
 
     def rows_of(self, samples: Indices, n_threads: int = 1) -> GramRows:
         """k(x_i, x_j) of samples i and all j, which are the columns, plus the constant of a penalised bias."""
@@ -203,21 +199,23 @@ class Equations:
         bounds, brackets = open_bounds(len(samples)), brackets.copy()
         if not len(movers):
             return bounds
+        # Those that leave without having joined take their share of β along.
         at = np.flatnonzero(~np.isin(samples, movers) & (full.beta[samples] != 0.0))
-        away, shares = (
-            self.products.rows_of(samples[at]),
-            np.zeros((len(samples), len(at))),
-        )  # they leave without having joined
+        away, shares = self.products.rows_of(samples[at]), np.zeros((len(samples), len(at)))
         shares[at, np.arange(len(at))] = -full.beta[samples[at]]
         shifts = np.column_stack((shares @ self.products.between(away), shares.sum(axis=1)))  # type: ignore[arg-type]
         found, is_settled = self.tableau.without(samples, shifts)
         self.is_beyond[samples[~is_settled]] = True
-        g, drifts, floors = self.products.scores(found - full.beta[movers])
+        g, (drifts, floors) = np.repeat(self._g[np.newaxis], len(samples), axis=0), np.zeros((2, len(samples)))
+
+        def add(jobs: Any, moves: Floats, rows: Any = None) -> None:
+            for mine, its in zip((g, drifts, floors), self.products.scores(moves, rows), strict=True):
+                mine[jobs] += its
+            floors[jobs] += 4.0 * UNIT * np.abs(g[jobs]).max(axis=1)  # of this sum
+
+        add(slice(None), found - full.beta[movers])
         if len(at):
-            for mine, its in zip((g, drifts, floors), self.products.scores(shares, away), strict=True):  # type: ignore[arg-type]
-                mine += its
-        g += self._g
-        floors += 4.0 * UNIT * (np.abs(g).max(axis=1) + np.abs(self._g).max())
+            add(slice(None), shares, away)
         beta = np.repeat(full.beta[np.newaxis], len(samples), axis=0)
         beta[:, movers] = found
         beta[np.arange(len(samples)), samples] = 0.0
@@ -242,10 +240,7 @@ class Equations:
                 found, is_settled = self.tableau.again(
                     samples[jobs], beta[place], own, b[goes_on], beta[jobs].sum(axis=1)
                 )
-                more = self.products.scores(found - beta[place])
-                g[jobs] += more.values
-                drifts[jobs] += more.drifts
-                floors[jobs] += more.floors + 4.0 * UNIT * np.abs(g[jobs]).max(axis=1)
+                add(jobs, found - beta[place])
                 beta[place], jobs = found, jobs[is_settled]
         return bounds
 
