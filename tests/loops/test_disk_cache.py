@@ -20,15 +20,15 @@ SCRIPT = """
 import json, sys
 import numpy as np
 from maxmargin._loops.linear import csr
-from maxmargin._loops.leave_one_out.look import is_enough
+from maxmargin._loops.leave_one_out.pivoting import move_of
 from maxmargin._loops.linear.proximal_newton import signed_scores_csr
 
 out = np.zeros(1)
 signed_scores_csr(np.array([0, 1]), np.array([0]), np.ones(1), np.ones(1), np.full(1, 2.0), 0.0, 0, 1, out)
-enough = is_enough(np.array([-1.0, 1.0, 0.0, 1.0, 0.5]), False, 0.1)
-loops = (csr.dot_csr, signed_scores_csr, is_enough)
+move = move_of(1, 0.5, 1.0, 3.0)
+loops = (csr.dot_csr, signed_scores_csr, move_of)
 misses = sum(sum(loop.stats.cache_misses.values()) for loop in loops)
-print(json.dumps({"score": out[0], "is_enough": bool(enough), "compiled": misses, "file": csr.__file__}))
+print(json.dumps({"score": out[0], "move": move, "compiled": misses, "file": csr.__file__}))
 """
 
 
@@ -65,20 +65,16 @@ def change(path, old, new):
 def test_changed_callees_and_imported_constants_never_run_stale_code(copy, tmp_path):
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     found, stderr = run(copy, **cache)
-    assert found == {"score": 2.0, "is_enough": True, "compiled": 3}
+    assert found == {"score": 2.0, "move": 0.5, "compiled": 3}
     assert stderr.count("maxmargin: compiling") == 1
     found, stderr = run(copy, **cache)
-    assert found == {"score": 2.0, "is_enough": True, "compiled": 0}
+    assert found == {"score": 2.0, "move": 0.5, "compiled": 0}
     assert stderr == ""
     change(copy / "_loops" / "linear" / "csr.py", "return (a + b) + (c + d)", "return 1e3 * ((a + b) + (c + d))")
     fields = copy / "_loops" / "leave_one_out" / "fields.py"
-    change(
-        fields,
-        "LOWER, UPPER, GAP, EXHAUSTED, BIAS, N_BOUNDS = 0, 1, 2, 3, 4, 5",
-        "LOWER, UPPER, GAP, EXHAUSTED, BIAS, N_BOUNDS = 0, 1, 3, 2, 4, 5",
-    )
+    change(fields, "INSIDE, LOW, HIGH = 0, 1, 2", "INSIDE, LOW, HIGH = 0, 2, 1")
     found, _ = run(copy, **cache)
-    assert found == {"score": 2000.0, "is_enough": False, "compiled": 3}
+    assert found == {"score": 2000.0, "move": 2.5, "compiled": 3}
     assert len(list((tmp_path / "cache" / "maxmargin_loops").iterdir())) == 3  # in the place of the old code
     assert not (copy / "_loops" / "__pycache__").exists()
 
@@ -93,7 +89,7 @@ def test_the_package_keeps_its_loops_beside_itself_and_damaged_files_are_compile
     found, _ = run(copy, MAXMARGIN_QUIET="1")
     assert 1 <= found["compiled"] <= 2
     found, stderr = run(copy)
-    assert found == {"score": 2.0, "is_enough": True, "compiled": 0}
+    assert found == {"score": 2.0, "move": 0.5, "compiled": 0}
     assert stderr == ""
 
 

@@ -11,15 +11,13 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeAlias
 
 from maxmargin.errors import InvalidInputError
+from maxmargin.rounding import raised
 
 Kind: TypeAlias = Literal["error", "rate", "count", "samples", "margin", "confidence", "parameter"]
 """What the number is: an upper bound on an error probability, a rate, a number of updates or of samples, and so on."""
 
 
 P = ParamSpec("P")
-
-INPUTS_ROUNDED = 2.0**-50
-"""Relative error of ρ, γ and (ρ/γ)², which come rounded: eight unit roundoffs."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +192,7 @@ def _checked(name: str, value: Any, rule: Rule, given: Mapping[str, float]) -> f
 
 def _check_margin(rho: float, gamma: float, **others: float) -> None:
     """Refuse γ > ρ: no sample has such a margin. Each of them may be rounded a few times."""
-    if gamma > rho * (1.0 + INPUTS_ROUNDED):
+    if gamma > raised(rho, 4):
         raise InvalidInputError(
             f"gamma = {gamma!r} is larger than rho = {rho!r}, which is impossible: γ ≤ y⟨u, x⟩ ≤ ‖x‖ ≤ ρ for a unit "
             "vector u. Look whether γ is a margin in the same units as ρ, and of a hyperplane through the origin."

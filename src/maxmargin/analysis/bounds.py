@@ -25,9 +25,9 @@ import math
 import sys
 from fractions import Fraction
 
-from maxmargin.analysis.bound import INPUTS_ROUNDED, Bound, positive, smallest_sample, theorem
+from maxmargin.analysis.bound import Bound, positive, smallest_sample, theorem
 from maxmargin.errors import InvalidInputError
-from maxmargin.rounding import shown_above, shown_below
+from maxmargin.rounding import raised, shown_above, shown_below
 
 __all__ = [
     "Bound",
@@ -285,7 +285,7 @@ def perceptron_updates(*, rho: float, gamma: float) -> tuple[float, str]:
     >>> int(bounds.perceptron_updates(rho=5.0, gamma=2.0))
     6
     """
-    value = max(1, math.floor((Fraction(rho) / Fraction(gamma)) ** 2 * (1 + Fraction(INPUTS_ROUNDED))))
+    value = max(1, math.floor((Fraction(rho) / Fraction(gamma)) ** 2 * Fraction(raised(1.0, 4))))
     claim = f"The perceptron makes at most {value} updates."
     return value, claim
 

@@ -46,27 +46,17 @@ def critical_cost(problem: Problem) -> float:
 
 def _smooth(problem: Problem, excess: float, total: float) -> float:
     """Squared hinge: α_j = 2 C s_j(1 − y_j b) at the best b, which a penalty of |b|/scale draws towards 0."""
-    from scipy.optimize import brentq
-
     s, y, scale = problem.cost, problem.y, problem.bias.scale
-
-    def largest(b: float) -> float:
-        return _largest(problem, 2.0 * s * y * (1.0 - y * b))
-
-    if problem.bias.kind != "penalized":
-        return _inverse(largest(excess / total if problem.bias.is_free else 0.0))
-    first = _inverse(2.0 * scale * abs(excess))  # where b leaves zero
-    if first * largest(0.0) >= 1.0 or not np.isfinite(first):
-        return _inverse(largest(0.0))
-
-    def over(log_t: float) -> float:
-        t = float(np.exp(log_t))
-        return t * largest(float(np.sign(excess)) * max(abs(excess) - 0.5 / (t * scale), 0.0) / total) - 1.0
-
-    low, high = float(np.log(first)), float(np.log(first)) + 1.0
-    while over(high) < 0.0 and high < 700.0:
-        high += high - low
-    return float(np.exp(brentq(over, low, high, xtol=1e-14))) if high < 700.0 else np.inf
+    if problem.bias.is_free:
+        return _inverse(_largest(problem, 2.0 * s * (y - excess / total)))
+    at_zero = _inverse(_largest(problem, 2.0 * s * y))
+    if problem.bias.kind == "none" or at_zero <= _inverse(2.0 * scale * abs(excess)):  # where b leaves zero
+        return at_zero
+    # From there on C b = (C excess ∓ 1/(2 scale))/total, and Σ α_j y_j x_j = C rise + start is linear in C.
+    rise = products.combine(problem.X, 2.0 * s * (y - excess / total), problem.rows)
+    start = products.combine(problem.X, s * (np.sign(excess) / (scale * total)), problem.rows)
+    meets = (1.0 - np.sign(rise) * start)[rise != 0.0] / np.abs(rise[rise != 0.0])
+    return float(meets.min(initial=np.inf))
 
 
 def _program(problem: Problem, more: float) -> float:

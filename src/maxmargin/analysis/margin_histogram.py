@@ -9,8 +9,6 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.typing import Floats, Indices
 
 MOST_BINS = 40
-TAIL = 0.002
-"""The share of the samples at either end that may be drawn in the last bin instead of further out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +53,8 @@ def margin_histogram(margins: ArrayLike, rounding: float = 1e-6) -> MarginHistog
     if z.size == 0 or not np.isfinite(z).all():
         raise InvalidInputError(f"Margins must be finite numbers, at least one; got {z.size} of them.")
     z = np.where(np.abs(z - 1.0) <= rounding, 1.0, z)
-    low, high = np.quantile(z, [TAIL, 1.0 - TAIL], method="inverted_cdf")
+    tail = 0.1 / MOST_BINS  # a share that may be drawn in the last bin instead of further out: a tenth of an even one
+    low, high = np.quantile(z, [tail, 1.0 - tail], method="inverted_cdf")
     low, high = min(float(low), 0.0), max(float(high), 1.5)
     width = _width(high - low)
     first, last = -np.ceil((1.0 - low) / width), np.floor((high - 1.0) / width) + 1.0

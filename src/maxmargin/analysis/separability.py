@@ -20,7 +20,7 @@ from scipy.optimize import linprog
 
 from maxmargin.analysis.rational import exact_score, solve_exactly
 from maxmargin.analysis.twins import contradiction
-from maxmargin.analysis.witness import NotSeparable, Separable, Undecided, margin_bound
+from maxmargin.analysis.witness import NotSeparable, Separable, Undecided, groups_of, margin_bound
 from maxmargin.core import Bias, Candidate, Hinge, Problem, Solution, Status
 from maxmargin.core.products import dense_rows
 from maxmargin.errors import InvalidInputError
@@ -83,9 +83,7 @@ def separable_from(problem: Problem, candidate: Candidate) -> Separable | None:
 def hull_weights(problem: Problem, beta: Floats) -> Floats:
     """Convex weights from a dual point: summing to one in each class, or over all without a bias."""
     weights = np.abs(beta)
-    everyone = np.ones(problem.n, dtype=bool)
-    groups = [everyone] if problem.bias.kind == "none" else [problem.y > 0, problem.y < 0]
-    for own in groups:
+    for own in groups_of(problem):
         if not weights[own].any():
             weights[own] = problem.cost[own] > 0
         weights[own] /= weights[own].sum()
@@ -170,7 +168,8 @@ def _exact_overlap(problem: Problem, samples: Indices, X: Matrix, weights: Float
     for threshold in (0.0, 1e-11):  # a weight may be tiny and needed, or tiny and noise
         support = np.flatnonzero(weights > threshold)
         labels = y[support]
-        if len(support) == 0 or (problem.bias.is_free and len(np.unique(labels)) < 2):
+        sums = np.array([own[samples[support]] for own in groups_of(problem)], dtype=np.float64)
+        if not sums.any(axis=1).all():
             continue
         guess = np.zeros(problem.n)
         guess[samples[support]] = weights[support]
@@ -178,7 +177,6 @@ def _exact_overlap(problem: Problem, samples: Indices, X: Matrix, weights: Float
         if len(support) > MAX_EXACT:
             bound = margin_bound(problem, guess)
             return NotSeparable(guess, bound, problem) if bound <= 1e-9 * _size(problem) else None
-        sums = np.array([labels > 0, labels < 0] if problem.bias.is_free else [labels != 0], dtype=np.float64)
         columns = dense_rows(X[support])
         A = np.vstack([(columns * labels[:, None]).T, sums])
         exact = solve_exactly(A, [0] * columns.shape[1] + [1] * len(sums), guess[samples[support]])

@@ -10,6 +10,7 @@ rational arithmetic. For kernels the values k(x, z) themselves are rounded, and 
 """
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -20,7 +21,7 @@ from maxmargin.core import Candidate, Problem
 from maxmargin.core.certificate.scores import scores
 from maxmargin.core.products import dense_rows
 from maxmargin.rounding import UNIT, shown_above, shown_below
-from maxmargin.typing import Floats
+from maxmargin.typing import Flags, Floats
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,8 @@ class Separable:
             exact = [exact_score(self.w, self.b, dense_rows(problem.X, slice(row, row + 1))[0]) for row in close]
             holds = all(score * int(y) > 0 for score, y in zip(exact, problem.y[on[z <= error]], strict=True))
         how = "exactly" if problem.is_linear else "beyond the rounding of float64"
-        if holds:
-            sentence = f"Each of the {len(on)} samples lies on its right side, {how}."
-        else:
-            sentence = f"Not all of the {len(on)} samples lie on their right side, {how}."
-        return Check(holds, problem.is_linear, sentence)
+        who, where = ("Each", "lies on its") if holds else ("Not all", "lie on their")
+        return Check(holds, problem.is_linear, f"{who} of the {len(on)} samples {where} right side, {how}.")
 
     def __str__(self) -> str:
         return f"Separable: a hyperplane keeps every sample at least {shown_below(self.margin, 4)} away, on its right side."
@@ -131,12 +129,8 @@ class NotSeparable:
     def check(self) -> Check:
         """Verify the identity: in rational arithmetic where the exact weights are at hand, else its residual in float64."""
         problem = self.problem
-        whole = (
-            [self.weights]
-            if problem.bias.kind == "none"
-            else [self.weights[problem.y > 0], self.weights[problem.y < 0]]
-        )
-        if not (self.weights >= 0).all() or any(abs(part.sum() - 1.0) > 1e-9 for part in whole):
+        groups = groups_of(problem)
+        if not (self.weights >= 0).all() or any(abs(self.weights[own].sum() - 1.0) > 1e-9 for own in groups):
             return Check(
                 False, self.exact is not None, "The weights are no convex weights: negative, or not summing to one."
             )
@@ -148,15 +142,12 @@ class NotSeparable:
         rounded[list(self.exact)] = [float(weight) for weight in self.exact.values()]
         if not np.allclose(rounded, self.weights, rtol=1e-12, atol=1e-300):
             return Check(False, True, "The weights differ from their exact values.")
-        sums = {-1: Fraction(0), 1: Fraction(0)}
-        total: dict[int, Fraction] = {}
+        total: Counter[int] = Counter()
         for j, weight in self.exact.items():
-            label = int(problem.y[j])
-            sums[label] += weight
             x = dense_rows(problem.X, problem.row(np.array([j])))[0]
-            for k in np.flatnonzero(x):
-                total[int(k)] = total.get(int(k), Fraction(0)) + label * weight * Fraction(float(x[k]))
-        normalised = sums[1] == sums[-1] == 1 if problem.bias.kind != "none" else sums[1] + sums[-1] == 1
+            for k in np.flatnonzero(x).tolist():
+                total[k] += int(problem.y[j]) * weight * Fraction(float(x[k]))  # type: ignore[assignment]
+        normalised = all(sum(weight for j, weight in self.exact.items() if own[j]) == 1 for own in groups)
         holds = normalised and min(self.exact.values()) >= 0 and not any(total.values())
         word = "holds" if holds else "FAILS"
         return Check(
@@ -205,15 +196,18 @@ class Undecided:
         )
 
 
+def groups_of(problem: Problem) -> list[Flags]:
+    """Those whose weights sum to one: the samples of each class, or without a bias all of them."""
+    return [problem.y != 0] if problem.bias.kind == "none" else [problem.y > 0, problem.y < 0]
+
+
 def margin_bound(problem: Problem, weights: Floats) -> float:
     """The largest margin that convex weights leave possible: ½‖Σpφ − Σqφ‖ (without a bias: ‖Σp_j y_j φ_j‖), rounding added."""
-    signed = weights * problem.y
+    signed, groups = weights * problem.y, groups_of(problem)
     size = float(np.sqrt(np.maximum(problem.diag()[weights > 0], 0.0)).max(initial=0.0))
-    if problem.bias.kind == "none":
-        half, signed = 1.0, signed / weights.sum()
-    else:
-        half = 0.5
-        signed = np.where(problem.y > 0, signed / weights[problem.y > 0].sum(), signed / weights[problem.y < 0].sum())
+    for own in groups:
+        signed[own] /= weights[own].sum()
+    half = 1.0 / len(groups)
     u = problem.combine(signed)
     squared = problem.norm2(u, problem.decision(u))
     rounding = 8 * UNIT * (int((weights > 0).sum()) + 8)

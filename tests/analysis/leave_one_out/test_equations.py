@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from maxmargin._loops.leave_one_out.pivoting import solve_in_place
+from maxmargin._loops.leave_one_out.pivoting import outcome
 from maxmargin.analysis.leave_one_out import Full, LeftOut, tightened
 from maxmargin.analysis.leave_one_out.equations import Equations, Goal, KernelProducts, LinearProducts
 from maxmargin.analysis.leave_one_out.tableau import INSIDE, Tableau, sides_of
@@ -127,13 +127,18 @@ def test_without_room_there_are_no_equations():
 @given(rng=generators())
 def test_small_systems_are_solved_or_refused(rng):
     k = int(rng.integers(1, 7))
-    A, x = rng.normal(size=(k, k)), rng.normal(size=k)
-    right = A @ x
-    assert solve_in_place(A.copy(), right, k)
-    assert right == pytest.approx(x, abs=1e-6 * np.linalg.cond(A))
-    if k > 1:
-        A[:, -1] = A[:, 0]
-        assert not solve_in_place(A, right, k)
+    Q, x = rng.normal(size=(k, k)), rng.normal(size=k)
+    Q = Q @ Q.T
+
+    def inside(Q):
+        """β where all samples go inside, so that Qβ = −g; None where that has no answer."""
+        found, none, box = np.empty(k), np.zeros(k), np.full(k, np.inf)
+        scratch = np.empty((k, k)), np.empty(k), np.empty(k, np.int64), found, np.empty(k)
+        return found if outcome(Q, 0, none, -(Q @ x), -box, box, np.full(k, INSIDE), *scratch) else None
+
+    assert inside(Q) == pytest.approx(x, abs=1e-6 * np.linalg.cond(Q))
+    Q[:, -1] = Q[-1] = 0.0
+    assert inside(Q) is None
 
 
 def test_pivots_from_where_the_last_ones_led_mend_what_the_ridge_left():
@@ -160,7 +165,8 @@ def test_rows_in_float32_are_not_copied_as_a_whole():
     single, double = (full_of(replace(problem, X=Z)) for Z in (X, X.astype(np.float64)))
     products = LinearProducts(single)
     products.join(np.arange(10))
-    assert all(np.shape(value) != X.shape for value in vars(products).values())
+    held = [*vars(products).values(), *products._rows]
+    assert all(getattr(value, "shape", None) != X.shape for value in held)
     assert products.gram(np.arange(3), np.arange(60)).dtype == np.float64
     found = []
     for full in (single, double):

@@ -12,7 +12,7 @@ lost. So the ends hold for the exact optimum of the stored numbers, whatever rou
 import numpy as np
 
 from maxmargin._loops.compensated import two_sum
-from maxmargin._loops.jit import loop, loop_as_written
+from maxmargin._loops.jit import loop_as_written
 from maxmargin._loops.leave_one_out.fields import BIAS, EXHAUSTED, GAP, LOWER, UPPER
 from maxmargin._loops.quantiles import bias_ends
 
@@ -21,13 +21,6 @@ UNIT = 2.0**-53
 
 TINY = float(np.finfo(np.float64).tiny)
 """More than what thousands of products lose where they underflow, and less than any cost."""
-
-
-@loop
-def is_enough(bounds, at_sign, width):
-    """Whether the interval has a certain sign, if that is enough, or this width; or a better β would not tell more."""
-    is_signed = at_sign and (bounds[LOWER] > 0.0 or bounds[UPPER] < 0.0)
-    return is_signed or bounds[UPPER] - bounds[LOWER] <= width or bounds[EXHAUSTED] > 0.0
 
 
 @loop_as_written
@@ -44,89 +37,63 @@ def sum_of(beta):
 
 
 @loop_as_written
-def look(g, error, lengths, drift, floor, y, cost, weights, beta, is_free, i, bracket, least, most, bounds, scratch):
-    """Sum the gap at the present β and tighten `bounds` and the bias's `bracket` with it.
-
-    g = f − y errs by error + drift · length + floor.
-    weights : the costs as the slope in b is summed (`core.certificate.optimum_ball`), where a slope up to `least` is surely
-    zero, and one up to `most` may be; scratch : four arrays.
-    """
-    n = y.shape[0]
-    kinks, reaches, values, masses = scratch[0], scratch[1], scratch[2], scratch[3]
-    for j in range(n):
-        kinks[j] = -g[j]
-        reaches[j] = (error[j] + drift * lengths[j] + floor) * (1.0 + 8.0 * UNIT) + 4.0 * UNIT * abs(g[j])
-    b, total, everything, gap = 0.0, 0.0, 0.0, 0.0
-    if is_free:
-        for j in range(n):
-            if j != i:
-                total += weights[j] if y[j] > 0.0 else 0.0
-                everything += weights[j]
-        lower, upper = bias_ends(
-            kinks, reaches, 0.0, weights, i, total - most, total + most, bracket[0], bracket[1], values, masses
-        )
-        b = min(max(lower + 0.5 * (upper - lower), bracket[0]), bracket[1])
-        excess, slip = sum_of(beta)
-        gap = max((bracket[0] - b) * excess, (bracket[1] - b) * excess) + slip * (bracket[1] - bracket[0])
-    plain = gap
-    for j in range(n):
-        if j != i and cost[j] > 0.0:
-            m, a = y[j] * (kinks[j] - b), beta[j] * y[j]
-            e = reaches[j] + 2.0 * UNIT * abs(m)
-            gap += (cost[j] - a) * max(m + e, 0.0) + a * max(e - m, 0.0)
-            plain += (cost[j] - a) * max(m, 0.0) + a * max(-m, 0.0)
-    gap = gap * (1.0 + 2.0 * (n + 16) * UNIT) + TINY
-    radius = np.sqrt(gap) * (1.0 + 4.0 * UNIT)
-    for j in range(n):
-        reaches[j] = (radius * lengths[j] + reaches[j]) * (1.0 + 8.0 * UNIT) + 4.0 * UNIT * abs(kinks[j])
-    low, high = 0.0, 0.0
-    if is_free:
-        after = min(
-            total + least, everything * (1.0 - 4.0 * (n + 4) * UNIT)
-        )  # the last kink, where all weigh too little
-        first = bias_ends(kinks, reaches, -1.0, weights, i, total - most, after, bracket[0], bracket[1], values, masses)
-        before = max(total - least, TINY)  # the first kink, where one is flat
-        last = bias_ends(kinks, reaches, 1.0, weights, i, before, total + most, bracket[0], bracket[1], values, masses)
-        low, high = 0.5 * (first[0] + first[1]), 0.5 * (last[0] + last[1])
-        bracket[0], bracket[1] = max(bracket[0], first[0]), min(bracket[1], last[1])
-    f, reach = y[i] - kinks[i], reaches[i]
-    slip = 8.0 * UNIT * (1.0 + abs(f) + reach + abs(low) + abs(high))
-    bounds[LOWER] = max(bounds[LOWER], f - reach + low - slip)
-    bounds[UPPER] = min(bounds[UPPER], f + reach + high + slip)
-    bounds[GAP], bounds[BIAS] = gap, b
-    bounds[EXHAUSTED] = 1.0 if gap >= 2.0 * plain else 0.0
-
-
-@loop
-def mark_violations(g, b, y, cost, beta, i, gap, out):
-    """Mark the samples that have more than their share of the gap."""
-    n = y.shape[0]
-    for j in range(n):
-        m, a = -y[j] * (g[j] + b), beta[j] * y[j]
-        if j != i and n * ((cost[j] - a) * max(m, 0.0) + a * max(-m, 0.0)) > gap:
-            out[j] = True
-
-
-@loop
 def look_each(
-    g, error, drifts, floors, lengths, y, cost, weights, beta0, movers, values_of_movers, is_free, jobs, brackets, least, most,
-    at_sign, width, is_beyond, bounds,
+    g, error, drifts, floors, lengths, y, cost, weights, betas, is_free, samples, jobs, brackets, least, most, all_bounds
 ):  # fmt: skip
-    """Look at each job once: g[at] = f − y where `movers` have their values and the others β₀; fills `bounds`.
+    """Sum the gap of some jobs, sample i = samples[job] left out, and tighten their `all_bounds` and `brackets` of the bias.
 
-    error, drifts, floors : g[at, j] errs by error_j + drifts[at] · length_j + floors[at].
-    is_beyond : marks the samples that should have moved in a job that remains open, and some that have.
+    g : (all jobs, n), f − y at the job's β, which errs by error + drifts[job] · length + floors[job].
+    weights : the costs as the slope in b is summed (`core.certificate.optimum_ball`), where a slope up to `least` is surely
+    zero, and one up to `most` may be.
     """
     n = y.shape[0]
-    beta, scratch = np.empty(n), np.empty((4, n))
-    for at in range(jobs.shape[0]):
-        beta[:] = beta0
-        for k in range(movers.shape[0]):
-            beta[movers[k]] = values_of_movers[at, k]
-        beta[jobs[at]] = 0.0
-        look(
-            g[at], error, lengths, drifts[at], floors[at], y, cost, weights, beta, is_free, jobs[at], brackets[at], least, most,
-            bounds[at], scratch,
-        )  # fmt: skip
-        if not is_enough(bounds[at], at_sign, width):
-            mark_violations(g[at], bounds[at, BIAS], y, cost, beta, jobs[at], bounds[at, GAP], is_beyond)
+    kinks, reaches, values, masses = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    for job in jobs:
+        i, beta, bracket, bounds = samples[job], betas[job], brackets[job], all_bounds[job]
+        for j in range(n):
+            kinks[j] = -g[job, j]
+            reach = error[j] + drifts[job] * lengths[j] + floors[job]
+            reaches[j] = reach * (1.0 + 8.0 * UNIT) + 4.0 * UNIT * abs(kinks[j])
+        b, total, everything, gap = 0.0, 0.0, 0.0, 0.0
+        if is_free:
+            for j in range(n):
+                if j != i:
+                    total += weights[j] if y[j] > 0.0 else 0.0
+                    everything += weights[j]
+            lower, upper = bias_ends(
+                kinks, reaches, 0.0, weights, i, total - most, total + most, bracket[0], bracket[1], values, masses
+            )
+            b = min(max(lower + 0.5 * (upper - lower), bracket[0]), bracket[1])
+            excess, slip = sum_of(beta)
+            gap = max((bracket[0] - b) * excess, (bracket[1] - b) * excess) + slip * (bracket[1] - bracket[0])
+        plain = gap
+        for j in range(n):
+            if j != i and cost[j] > 0.0:
+                m, a = y[j] * (kinks[j] - b), beta[j] * y[j]
+                e = reaches[j] + 2.0 * UNIT * abs(m)
+                gap += (cost[j] - a) * max(m + e, 0.0) + a * max(e - m, 0.0)
+                plain += (cost[j] - a) * max(m, 0.0) + a * max(-m, 0.0)
+        gap = gap * (1.0 + 2.0 * (n + 16) * UNIT) + TINY
+        radius = np.sqrt(gap) * (1.0 + 4.0 * UNIT)
+        for j in range(n):
+            reaches[j] = (radius * lengths[j] + reaches[j]) * (1.0 + 8.0 * UNIT) + 4.0 * UNIT * abs(kinks[j])
+        low, high = 0.0, 0.0
+        if is_free:
+            after = min(
+                total + least, everything * (1.0 - 4.0 * (n + 4) * UNIT)
+            )  # the last kink, where all weigh too little
+            first = bias_ends(
+                kinks, reaches, -1.0, weights, i, total - most, after, bracket[0], bracket[1], values, masses
+            )
+            before = max(total - least, TINY)  # the first kink, where one is flat
+            last = bias_ends(
+                kinks, reaches, 1.0, weights, i, before, total + most, bracket[0], bracket[1], values, masses
+            )
+            low, high = 0.5 * (first[0] + first[1]), 0.5 * (last[0] + last[1])
+            bracket[0], bracket[1] = max(bracket[0], first[0]), min(bracket[1], last[1])
+        f, reach = y[i] - kinks[i], reaches[i]
+        slip = 8.0 * UNIT * (1.0 + abs(f) + reach + abs(low) + abs(high))
+        bounds[LOWER] = max(bounds[LOWER], f - reach + low - slip)
+        bounds[UPPER] = min(bounds[UPPER], f + reach + high + slip)
+        bounds[GAP], bounds[BIAS] = gap, b
+        bounds[EXHAUSTED] = 1.0 if gap >= 2.0 * plain else 0.0

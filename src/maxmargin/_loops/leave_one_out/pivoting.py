@@ -18,40 +18,6 @@ import numpy as np
 from maxmargin._loops.jit import loop
 from maxmargin._loops.leave_one_out.fields import HIGH, INSIDE, LOW
 
-SINGULAR = float(np.finfo(np.float64).eps)
-"""A pivot of so little, as a share of the largest entry, has no answer."""
-
-
-@loop
-def solve_in_place(A, x, k):
-    """x ← A⁻¹x for the first k rows and columns, by elimination with row exchanges; False where there is no answer."""
-    largest = 0.0
-    for r in range(k):
-        for c in range(k):
-            largest = max(largest, abs(A[r, c]))
-    for c in range(k):
-        at = c
-        for r in range(c + 1, k):
-            if abs(A[r, c]) > abs(A[at, c]):
-                at = r
-        if not abs(A[at, c]) > SINGULAR * largest:
-            return False
-        if at != c:
-            for h in range(k):
-                A[c, h], A[at, h] = A[at, h], A[c, h]
-            x[c], x[at] = x[at], x[c]
-        for r in range(c + 1, k):
-            factor = A[r, c] / A[c, c]
-            if factor != 0.0:
-                for h in range(c + 1, k):
-                    A[r, h] -= factor * A[c, h]
-                x[r] -= factor * x[c]
-    for c in range(k - 1, -1, -1):
-        for h in range(c + 1, k):
-            x[c] -= A[c, h] * x[h]
-        x[c] /= A[c, c]
-    return True
-
 
 @loop
 def add_column(Q, n_inside, j, value, out):
@@ -92,7 +58,9 @@ def outcome(Q, n_inside, beta, g, lo, hi, sides, A, x, Z, new_beta, new_g):
         for c in range(k):
             value = Q[Z[c], j]
             A[r, c] = -value if j < n_inside and Z[c] >= n_inside else value
-    if not solve_in_place(A, x, k):
+    try:
+        x[:k] = np.linalg.solve(np.ascontiguousarray(A[:k, :k]), x[:k])
+    except Exception:  # singular
         return False
     for c in range(k):
         add_column(Q, n_inside, Z[c], x[c], response)

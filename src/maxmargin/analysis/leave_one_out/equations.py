@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from maxmargin._loops.leave_one_out.fields import BIAS, EXHAUSTED, GAP, LOWER, N_BOUNDS, UPPER
 from maxmargin.analysis.leave_one_out.full import TUNING, Full
 from maxmargin.analysis.leave_one_out.tableau import Tableau
-from maxmargin.core import Hinge, Problem, products
-from maxmargin.kernel_matrix.expansion import Expansion
+from maxmargin.core import Hinge, products
 from maxmargin.kernel_matrix.tiles import fill, prepared
 from maxmargin.kernels.tiles import FLOAT64, TILE_ROWS, cut, squared_norms
 from maxmargin.rounding import UNIT, gamma
@@ -32,85 +31,64 @@ def is_known(lower: Floats, upper: Floats, goal: Goal) -> Flags:
     return (goal.at_sign & ((lower > 0) | (upper <= 0))) | (upper - lower <= goal.width)
 
 
-class Scores(NamedTuple):
-    """What moves of β add to the scores, (jobs, n); sample j of a job errs by at most drift · length_j + floor."""
-
-    values: Floats
-    drifts: Floats
-    floors: Floats
+Scores: TypeAlias = tuple[Floats, Floats, Floats]
+"""What moves of β add to the scores, (jobs, n), drifts and floors: sample j of a job errs by drift · length_j + floor at most."""
 
 
-class Leavers(NamedTuple):
-    """Samples that leave without having joined: the jobs, their samples, what β they take along, and their rows."""
+class LinearRows(NamedTuple):
+    """Some rows of X in float64, their lengths from above, and what their parts of a sum w = Σ β_j x_j err by at most."""
 
-    jobs: Indices
-    samples: Indices
-    shares: Floats
-    rows: Any
+    X: Any
+    lengths: Floats
+    slips: Floats
 
 
 class LinearProducts:
     """Inner products of the rows of a linear problem, sparse or dense; sums of moves go through Xᵀ."""
+
+    bytes_each: int = 0  # the rows of samples that joined are copied, and few against the tableau
 
     def __init__(self, full: Full) -> None:
         self._problem, self._constant, self._lengths = full.problem, full.problem.bias.scale**2, full.lengths
         self._terms = float(full.problem.entries.max(initial=0.0))
         self._joined = np.empty(0, dtype=np.intp)
 
-    def bytes_for(self, size: int) -> int:
-        """The rows of samples that joined are copied; they are few against the tableau."""
-        return 0
-
     def join(self, samples: Indices) -> None:
         """Keep their rows."""
         self._joined = np.concatenate((self._joined, samples))
-        self._rows, d = self.rows_of(self._joined), self._problem.X.shape[1]
-        is_sparse = sp.issparse(self._rows)
-        terms = np.bincount(self._rows.indices, minlength=d) if is_sparse else np.full(d, len(self._joined))
-        self._slip2 = gamma(terms + 9.0) ** 2
-        self._slips = self._slips_of(self._rows)
+        self._rows = self.rows_of(self._joined)
 
-    def _slips_of(self, rows: Any) -> Floats:
-        """‖γ ∘ x‖ of each row: its part of w errs by this at most, as entry k is a sum over the rows that have it."""
-        squares = rows.multiply(rows) if sp.issparse(rows) else rows * rows
-        vanished = rows.shape[1] * np.finfo(np.float64).tiny
-        return np.asarray(1.01 * np.sqrt(squares @ self._slip2 + vanished))
+    def rows_of(self, samples: Indices) -> LinearRows:
+        """Their rows: entry k of a sum errs by γ of the number of rows that have it, and each part by ‖γ ∘ x‖."""
+        X, d = self._some(samples), self._problem.X.shape[1]
+        terms = np.bincount(X.indices, minlength=d) if sp.issparse(X) else np.full(d, len(samples))
+        squares = (X.multiply(X) if sp.issparse(X) else X * X) @ gamma(terms + 9.0) ** 2
+        slips = np.asarray(1.01 * np.sqrt(squares + d * np.finfo(np.float64).tiny))
+        return LinearRows(X, self._lengths[samples], slips)
 
-    def gram(self, i: Indices, j: Indices) -> Floats:
-        """K[i, j]."""
-        return self._dense(self.rows_of(i) @ self.rows_of(j).T)
-
-    def rows_of(self, samples: Indices) -> Any:
-        """Their rows of X in float64."""
+    def _some(self, samples: Indices) -> Any:
         rows = self._problem.X[self._problem.row(samples)].astype(np.float64, copy=False)
         return sp.csr_array(rows) if sp.issparse(rows) else rows
 
-    def between(self, rows: Any) -> Floats:
+    def gram(self, i: Indices, j: Indices) -> Floats:
+        """K[i, j]."""
+        return self._dense(self._some(i) @ self._some(j).T)
+
+    def between(self, rows: LinearRows) -> Floats:
         """⟨row, x_j⟩ for some rows and the samples j that joined."""
-        return self._dense(self._rows @ rows.T).T
+        return self._dense(self._rows.X @ rows.X.T).T
 
     def _dense(self, product: Any) -> Floats:
         return np.asarray(product.toarray() if sp.issparse(product) else product) + self._constant
 
-    def scores(self, moves: Floats, leavers: Leavers | None = None) -> Scores:
-        """Of the samples that joined, and of those that leave: two products with X."""
-        V = self._rows.T @ moves.T
-        sums, size = moves.sum(axis=1), np.abs(moves)
-        lengths, slips, mass = size @ self._lengths[self._joined], size @ self._slips, size.sum(axis=1)
-        if leavers is not None and len(leavers.jobs):
-            rows = leavers.rows
-            entries = sp.coo_array(rows)
-            np.add.at(V, (entries.col, leavers.jobs[entries.row]), entries.data * leavers.shares[entries.row])
-            size = np.abs(leavers.shares)
-            sums[leavers.jobs] += leavers.shares
-            lengths[leavers.jobs] += self._lengths[leavers.samples] * size
-            slips[leavers.jobs] += self._slips_of(rows) * size
-            mass[leavers.jobs] += size
+    def scores(self, moves: Floats, rows: LinearRows | None = None) -> Scores:
+        """Of moves of the samples that joined, or of those with these rows: two products with X."""
+        rows, size = self._rows if rows is None else rows, np.abs(moves)
         # w errs by its slip, its product with x_j by γ(terms)‖w‖‖x_j‖, and the last sums round
-        drifts = 1.01 * (slips + gamma(self._terms + 8) * lengths)
-        floors = 1.01 * gamma(moves.shape[1] + 9) * self._constant * mass
-        values = products.scores(self._problem.X, V, self._problem.rows).T + self._constant * sums[:, np.newaxis]
-        return Scores(np.ascontiguousarray(values), drifts, floors)
+        drifts = 1.01 * (size @ rows.slips + gamma(self._terms + 8) * (size @ rows.lengths))
+        floors = 1.01 * gamma(moves.shape[1] + 9) * self._constant * size.sum(axis=1)
+        values = products.scores(self._problem.X, rows.X.T @ moves.T, self._problem.rows).T
+        return values + self._constant * moves.sum(axis=1)[:, np.newaxis], drifts, floors
 
 
 class GramRows(NamedTuple):
@@ -129,44 +107,57 @@ class KernelProducts:
         self._columns = full.problem.expansion(np.arange(full.problem.n), np.ones(full.problem.n))
         self._slot = np.full(full.problem.n, -1)
         self._joined = np.empty(0, dtype=np.intp)
-        self._rows = self._made(self._joined, n_threads)
-
-    def bytes_for(self, size: int) -> int:
-        """Two copies while more join."""
-        return 2 * 8 * self._problem.n * size
+        self._rows = self.rows_of(self._joined)
+        self.bytes_each = 2 * self._slot.nbytes  # two copies while more join
 
     def join(self, samples: Indices) -> None:
         """Make their rows."""
         self._slot[samples] = len(self._joined) + np.arange(len(samples))
         self._joined = np.concatenate((self._joined, samples))
-        more = self._made(samples, self._n_threads)
+        more = self.rows_of(samples, self._n_threads)
         self._rows = GramRows(*(np.concatenate(pair) for pair in zip(self._rows, more, strict=True)))
 
     def gram(self, i: Indices, j: Indices) -> Floats:
         """K[i, j]."""
         return np.asarray(self._rows.values[self._slot[i]][:, j])
 
-    def rows_of(self, samples: Indices) -> GramRows:
-        """Their rows, made for the moment."""
-        return self._made(samples, 1)
-
-    def _made(self, samples: Indices, n_threads: int) -> GramRows:
-        return gram_rows(self._problem, self._columns, samples, n_threads)
-
     def between(self, rows: GramRows) -> Floats:
         """Their entries for the samples that joined."""
         return rows.values[:, self._joined]
 
-    def scores(self, moves: Floats, leavers: Leavers | None = None) -> Scores:
-        """Of the samples that joined, and of those that leave."""
-        units = 2.0 * gamma(moves.shape[1] + 9)
-        values = moves @ self._rows.values
-        floors = np.abs(moves) @ (self._rows.error + units * self._rows.largest)
-        if leavers is not None:
-            rows = leavers.rows
-            values[leavers.jobs] += leavers.shares[:, np.newaxis] * rows.values
-            floors[leavers.jobs] += np.abs(leavers.shares) * (rows.error + units * rows.largest)
-        return Scores(values, np.zeros(len(moves)), 1.01 * floors)
+    def scores(self, moves: Floats, rows: GramRows | None = None) -> Scores:
+        """Of moves of the samples that joined, or of those with these rows."""
+        rows = self._rows if rows is None else rows
+        floors = np.abs(moves) @ (rows.error + 2.0 * gamma(moves.shape[1] + 9) * rows.largest)
+        return moves @ rows.values, np.zeros(len(moves)), 1.01 * floors
+
+    def rows_of(self, samples: Indices, n_threads: int = 1) -> GramRows:
+        """k(x_i, x_j) of samples i and all j, which are the columns, plus the constant of a penalised bias."""
+        problem, columns = self._problem, self._columns
+        values, (error, largest) = np.empty((len(samples), problem.n)), np.zeros((2, len(samples)))
+        kernel, constant, tiles = problem.kernel, problem.bias.scale**2, columns.tiles(FLOAT64)
+
+        def fill_rows(start: int) -> None:
+            at = slice(start, start + TILE_ROWS)
+            rows = problem.X[problem.row(samples[at])]
+            rows = products.dense_rows(rows) if columns.becomes_dense(rows) else rows
+            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+                left = prepared(kernel, rows, FLOAT64, columns.centre)
+                for first, last, right in tiles:
+                    block, slip = np.empty((rows.shape[0], last - first)), np.zeros(rows.shape[0])
+                    if not fill(kernel, left, right, block):
+                        kernel.fill_differences(rows, cut(columns.Z, first, last), block)
+                        slip = kernel.difference_error(rows.shape[1], 1.0, np.abs(block).max(axis=1), 1)
+                    elif kernel.sees_values_only:  # else the values are the definition
+                        longest = _longest(right)
+                        slip = kernel.error(left, right, slice(longest, longest + 1), np.ones(1), None, 1)
+                    values[at, first:last] = block + constant if constant else block
+                    sizes = np.abs(block).max(axis=1) + constant
+                    error[at] = np.maximum(error[at], (slip + 4.0 * UNIT * (sizes if constant else 0.0)) * 1.01)
+                    largest[at] = np.maximum(largest[at], sizes * 1.01)
+
+        together([partial(fill_rows, start) for start in range(0, len(samples), TILE_ROWS)], n_threads)
+        return GramRows(values, error, largest)
 
 
 Products: TypeAlias = LinearProducts | KernelProducts
@@ -180,7 +171,7 @@ class Equations:
 
     batch: int = 32  # whatever the number of threads: bits depend on it
 
-    def __init__(self, full: Full, max_bytes: int, n_threads: int = 1, near: float = TUNING.near) -> None:
+    def __init__(self, full: Full, max_bytes: int, n_threads: int = 1, near: float = TUNING.sure_within) -> None:
         self.full = full
         self.products = LinearProducts(full) if full.problem.is_linear else KernelProducts(full, n_threads)
         self.tableau = Tableau(full, self.products, max_bytes, n_threads, near)
@@ -208,47 +199,49 @@ class Equations:
         bounds, brackets = open_bounds(len(samples)), brackets.copy()
         if not len(movers):
             return bounds
+        # Those that leave without having joined take their share of β along.
         at = np.flatnonzero(~np.isin(samples, movers) & (full.beta[samples] != 0.0))
-        leavers = Leavers(at, samples[at], -full.beta[samples[at]], self.products.rows_of(samples[at]))
-        shifts = np.zeros((len(samples), len(movers) + 1))
-        shifts[at, :-1] = leavers.shares[:, np.newaxis] * self.products.between(leavers.rows)
-        shifts[at, -1] = leavers.shares
-        beta, is_settled = self.tableau.without(samples, shifts)
+        away, shares = self.products.rows_of(samples[at]), np.zeros((len(samples), len(at)))
+        shares[at, np.arange(len(at))] = -full.beta[samples[at]]
+        shifts = np.column_stack((shares @ self.products.between(away), shares.sum(axis=1)))  # type: ignore[arg-type]
+        found, is_settled = self.tableau.without(samples, shifts)
         self.is_beyond[samples[~is_settled]] = True
-        scores = self.products.scores(beta - full.beta[movers], leavers)
-        jobs, gaps = np.arange(len(samples)), np.full(len(samples), np.inf)
-        totals = full.beta.sum() - full.beta[movers].sum() + shifts[:, -1]
-        goes_on = is_settled
-        while goes_on.any() and not stop():
-            jobs, beta, gaps, totals = jobs[goes_on], beta[goes_on], gaps[goes_on], totals[goes_on]
-            scores = Scores(*(part[goes_on] for part in scores))
-            g, known, theirs = self._g + scores.values, bounds[jobs], brackets[jobs]
-            floors = scores.floors + 4.0 * UNIT * np.abs(g).max(axis=1)
+        g, (drifts, floors) = np.repeat(self._g[np.newaxis], len(samples), axis=0), np.zeros((2, len(samples)))
+
+        def add(jobs: Any, moves: Floats, rows: Any = None) -> None:
+            for mine, its in zip((g, drifts, floors), self.products.scores(moves, rows), strict=True):
+                mine[jobs] += its
+            floors[jobs] += 4.0 * UNIT * np.abs(g[jobs]).max(axis=1)  # of this sum
+
+        add(slice(None), found - full.beta[movers])
+        if len(at):
+            add(slice(None), shares, away)
+        beta = np.repeat(full.beta[np.newaxis], len(samples), axis=0)
+        beta[:, movers] = found
+        beta[np.arange(len(samples)), samples] = 0.0
+        jobs, last = np.flatnonzero(is_settled), np.full(len(samples), np.inf)
+        while len(jobs) and not stop():
             look_each(
-                g, self._error, scores.drifts, floors, full.lengths, problem.y, problem.cost, full.slope.weights, full.beta,
-                movers, beta, problem.bias.is_free, samples[jobs], theirs, full.slope.least, full.slope.most, goal.at_sign,
-                goal.width, self.is_beyond, known,
+                g, self._error, drifts, floors, full.lengths, problem.y, problem.cost, full.slope.weights, beta,
+                problem.bias.is_free, samples, jobs, brackets, full.slope.least, full.slope.most, bounds,
             )  # fmt: skip
-            bounds[jobs], brackets[jobs] = known, theirs
-            m = -problem.y[movers] * (g[:, movers] + known[:, [BIAS]])
-            alpha = beta * problem.y[movers]
-            own = (problem.cost[movers] - alpha) * np.maximum(m, 0.0) + alpha * np.maximum(-m, 0.0)
-            own = np.where(movers == samples[jobs, np.newaxis], 0.0, own).sum(axis=1)
-            is_done = is_known(known[:, LOWER], known[:, UPPER], goal) | (known[:, EXHAUSTED] > 0)
+            is_done = is_known(bounds[jobs, LOWER], bounds[jobs, UPPER], goal) | (bounds[jobs, EXHAUSTED] > 0)
+            jobs = jobs[~is_done]
+            gaps, b = bounds[jobs, GAP], bounds[jobs, BIAS]
+            F, alpha = g[jobs] + b[:, np.newaxis], beta[jobs] * problem.y
+            parts = np.where(F * problem.y < 0.0, problem.cost - alpha, alpha) * np.abs(F)  # of the gap
+            parts[np.arange(len(jobs)), samples[jobs]] = 0.0
+            self.is_beyond |= (problem.n * parts > gaps[:, np.newaxis]).any(axis=0)
             # Pivots mend what the equations' own samples add to the gap; those beyond have to join first.
-            goes_on = ~is_done & (own > 0.5 * known[:, GAP]) & (known[:, GAP] < 0.5 * gaps)
-            if goes_on.any():
-                gaps[goes_on] = known[goes_on, GAP]
-                better, is_settled = self.tableau.again(
-                    samples[jobs[goes_on]], beta[goes_on], -(m * problem.y[movers])[goes_on], known[goes_on, BIAS],
-                    totals[goes_on] + beta[goes_on].sum(axis=1),
-                )  # fmt: skip
-                more = self.products.scores(better - beta[goes_on])
-                for one, two in zip(scores, more, strict=True):
-                    one[goes_on] += two
-                scores.floors[goes_on] += 2.0 * UNIT * np.abs(scores.values[goes_on]).max(axis=1)  # of this sum
-                beta[goes_on] = better
-                goes_on[goes_on] = is_settled
+            goes_on = (parts[:, movers].sum(axis=1) > 0.5 * gaps) & (gaps < 0.5 * last[jobs])
+            last[jobs], jobs = gaps, jobs[goes_on]
+            if len(jobs):
+                place, own = np.ix_(jobs, movers), F[goes_on][:, movers]
+                found, is_settled = self.tableau.again(
+                    samples[jobs], beta[place], own, b[goes_on], beta[jobs].sum(axis=1)
+                )
+                add(jobs, found - beta[place])
+                beta[place], jobs = found, jobs[is_settled]
         return bounds
 
 
@@ -257,35 +250,6 @@ def open_bounds(count: int) -> Floats:
     bounds = np.zeros((count, N_BOUNDS))
     bounds[:, 0], bounds[:, 1] = -np.inf, np.inf
     return bounds
-
-
-def gram_rows(problem: Problem, columns: Expansion, samples: Indices, n_threads: int) -> GramRows:
-    """k(x_i, x_j) of samples i and all j, which are the columns, plus the constant of a penalised bias."""
-    values, error, largest = np.empty((len(samples), problem.n)), np.zeros(len(samples)), np.zeros(len(samples))
-    kernel, constant = problem.kernel, problem.bias.scale**2
-    tiles = columns.tiles(FLOAT64)
-
-    def fill_rows(start: int) -> None:
-        at = slice(start, start + TILE_ROWS)
-        rows = problem.X[problem.row(samples[at])]
-        rows = products.dense_rows(rows) if columns.becomes_dense(rows) else rows
-        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            left = prepared(kernel, rows, FLOAT64, columns.centre)
-            for first, last, right in tiles:
-                block, slip = np.empty((rows.shape[0], last - first)), np.zeros(rows.shape[0])
-                if not fill(kernel, left, right, block):
-                    kernel.fill_differences(rows, cut(columns.Z, first, last), block)
-                    slip = kernel.difference_error(rows.shape[1], 1.0, np.abs(block).max(axis=1), 1)
-                elif kernel.sees_values_only:  # else the values are the definition
-                    longest = _longest(right)
-                    slip = kernel.error(left, right, slice(longest, longest + 1), np.ones(1), None, 1)
-                values[at, first:last] = block + constant if constant else block
-                sizes = np.abs(block).max(axis=1) + constant
-                error[at] = np.maximum(error[at], (slip + 4.0 * UNIT * (sizes if constant else 0.0)) * 1.01)
-                largest[at] = np.maximum(largest[at], sizes * 1.01)
-
-    together([partial(fill_rows, start) for start in range(0, len(samples), TILE_ROWS)], n_threads)
-    return GramRows(values, error, largest)
 
 
 def _longest(rows: Any) -> int:

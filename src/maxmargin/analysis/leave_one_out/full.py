@@ -30,11 +30,11 @@ from maxmargin.core.certificate.pairs import constant_of, lengths_of
 from maxmargin.core.certificate.parts import Scale
 from maxmargin.core.certificate.scores import FINEST
 from maxmargin.core.certificate.scores import scores as scores_of
-from maxmargin.kernels.tiles import FLOAT64, is_sparse
+from maxmargin.kernels.tiles import FLOAT64
 from maxmargin.rounding import UNIT, exact_sum, gamma, length_above, raised, sum_above
 from maxmargin.solvers import Budget, solve
 from maxmargin.solvers.base import Observer
-from maxmargin.typing import Flags, Floats, Indices, Matrix
+from maxmargin.typing import Floats, Indices, Matrix
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,13 @@ class LeaveOneOutTuning:
     """Numbers of leave-one-out that are set by hand."""
 
     sure_within: float = 0.01
-    """Error of a typical decision value, √(gap · mean k), to which the fit is tightened."""
-    near: float = 0.05
-    """Distance from the margin up to which a sample is in the equations from the start, as support vectors are."""
+    """Error of a typical decision value, √(gap · mean k), to which the fit is tightened. So near the margin a sample is in the
+    equations from the start, as support vectors are; its powers are the widths of decision values that are compared."""
     ridge: float = 1e-6
     """Addition to the diagonal of the equations, as a share of its mean, for equal rows and data with few features. It weighs
     moves away from the full solution, not β itself, so that it costs about ridge · ‖Δβ‖² of the gap."""
     value_width: float = 1e-6
     """Width to which decision values are made known where they are asked for."""
-    compared_widths: tuple[float, ...] = (0.3, 0.03, 1e-3, 1e-5, 1e-8)
-    """Widths, one after the other, of decision values that are compared with each other."""
 
 
 TUNING = LeaveOneOutTuning()
@@ -93,7 +90,7 @@ class Full:
     def of(cls, problem: Problem, candidate: Candidate, n_threads: int = 1) -> "Full":
         """Recompute everything in float64 from a candidate's β; O(nnz), or n × (support vectors) kernel values."""
         best, scores = _judged(problem, candidate, n_threads)
-        lengths = lengths_with_constant(problem, lengths_of(problem)(np.arange(problem.n)))
+        lengths = np.hypot(lengths_of(problem)(np.arange(problem.n)), problem.bias.scale) * (1.0 + 8.0 * UNIT)
         certificate = certify(problem, best, scores, n_threads=n_threads)
         f, error, b = scores.values, scores.error, best.b
         if not problem.bias.is_free:
@@ -109,10 +106,7 @@ class Full:
             apart += 2.0 * UNIT * length_above(best.w) + 4.0 * gamma(used + 2) ** 2 * bulk
         apart = raised(apart, 8)
         imbalance = raised(abs(total) + total_error) if problem.bias.is_free else 0.0
-        # w* is within √gap of the middle of w and w(β'), β' the balanced β
-        off = apart + imbalance * float(lengths.max())
-        radius = raised(math.sqrt(certificate.gap) + 0.5 * off, 8) if certificate.convex else math.inf
-        on, residuals = problem.counted, np.zeros(problem.n)
+        on, radius, residuals = problem.counted, certificate.radius, np.zeros(problem.n)
         alpha = best.beta * problem.y
         if problem.is_hard:
             # the certificate is that of (w, b) scaled by t, so that no sample is inside the margin
@@ -182,14 +176,12 @@ class Full:
         return self.at_most(self.high_bias.middle)
 
     @cached_property
-    def is_null(self) -> Flags:
-        """Where φ(x_j) = 0, so that every machine without a bias says 0."""
-        is_null: Flags = self.squares == 0
-        if self.problem.kernel.sees_values_only and is_null.any():  # small squares vanish, too
-            X, rows = self.problem.X, self.problem.rows
-            largest = np.asarray(abs(X).max(axis=1).toarray()).ravel() if is_sparse(X) else np.abs(X).max(axis=1)
-            is_null &= (largest if rows is None else largest[rows]) == 0
-        return is_null
+    def null(self) -> Indices:
+        """The samples with φ(x_j) = 0, of which every machine without a bias says 0."""
+        null = np.flatnonzero(self.squares == 0)
+        if self.problem.kernel.sees_values_only:  # small squares vanish, too
+            null = null[np.asarray((self.problem.X[self.problem.row(null)] != 0).sum(axis=1)).ravel() == 0]
+        return null
 
     def elsewhere(self, X: Matrix, rows: Indices, n_threads: int) -> tuple[Floats, Floats]:
         """The ends of F*(x) for rows of X that are no samples of the problem."""
@@ -213,12 +205,6 @@ def below(f: Floats, reach: Floats, b: float) -> Floats:
         value = f - reach + b
         slip = 4.0 * UNIT * (np.abs(f) + reach + abs(b))
         return np.asarray(np.where(np.isfinite(slip), value - slip, -np.inf))
-
-
-def lengths_with_constant(problem: Problem, lengths: Floats) -> Floats:
-    """√(‖φ(x)‖² + s²) from above."""
-    s = problem.bias.scale
-    return np.asarray(np.sqrt(lengths**2 + s**2) * (1.0 + 4.0 * UNIT)) if s else lengths
 
 
 def _judged(problem: Problem, candidate: Candidate, n_threads: int) -> tuple[Candidate, Scores]:

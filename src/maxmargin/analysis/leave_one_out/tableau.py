@@ -4,8 +4,6 @@ The samples inside their box and those near enough to the margin to change sides
 beyond it shows in the gap, which is summed over all samples afterwards, and can be added.
 """
 
-from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,7 +11,7 @@ import scipy.linalg
 
 from maxmargin._loops.leave_one_out.fields import HIGH, INSIDE, LOW
 from maxmargin.analysis.leave_one_out.full import TUNING, Full
-from maxmargin.threads import together
+from maxmargin.threads import in_pieces
 from maxmargin.typing import Flags, Floats, Indices
 
 if TYPE_CHECKING:
@@ -57,7 +55,7 @@ class Tableau:
     Attributes
     ----------
     samples : int array
-        The samples that take part: those inside their box first.
+        The samples that take part: those inside their box first. In the matrices a free bias comes before them.
 
     Notes
     -----
@@ -65,7 +63,7 @@ class Tableau:
     """
 
     def __init__(
-        self, full: Full, products: "Products", max_bytes: int, n_threads: int = 1, near: float = TUNING.near
+        self, full: Full, products: "Products", max_bytes: int, n_threads: int = 1, near: float = TUNING.sure_within
     ) -> None:
         self._full, self._products, self._n_threads, self._max_bytes = full, products, n_threads, max_bytes
         self._border = int(full.problem.bias.is_free)
@@ -78,7 +76,7 @@ class Tableau:
         # Where a free bias has nobody inside to hold it, the nearest sample begins there.
         inside = np.sort(by_distance[is_inside]) if is_inside.any() else by_distance[: self._border]
         others = by_distance[(np.abs(slack[by_distance]) < near) | (full.beta[by_distance] != 0.0)]
-        self._size, self._n_inside = len(inside), len(inside) + self._border
+        self._n_inside = self._border + len(inside)
         if len(inside) + len(others) == 0 or not self._room() >= len(inside):
             return
         products.join(inside)
@@ -97,50 +95,46 @@ class Tableau:
         """Let more samples take part, the first of them where there is no room for all; O(|F|² · len(more)). True: some do."""
         more = more[~np.isin(more, self.samples)][: max(self._room() - len(self.samples), 0)]
         n, old = self._n_inside, len(self._Q)
+        self.samples = np.concatenate((self.samples, more))
         self._products.join(more)
-        Q = np.empty((old + len(more), old + len(more)))
+        Q, K = np.empty((old + len(more), old + len(more))), np.ones((old + len(more), len(more)))
         Q[:old, :old] = self._Q
-        right = np.ones((n, len(more)))
-        gram: Callable[[Indices, Indices], Floats] = self._products.gram
-        right[: self._size] = gram(self.samples[: self._size], more) + self._constant
+        new = Q[:, old:]
 
-        def share(part: Indices) -> None:
-            Q[:n, old + part] = V = Q[:n, :n] @ right[:, part]
-            Q[old + part, :n] = V.T
-            S = gram(self.samples[self._size :], more[part]) + self._constant - Q[n:old, :n] @ right[:, part]
-            Q[n:old, old + part], Q[old + part, n:old] = S, S.T
-            Q[old:, old + part] = gram(more, more[part]) + self._constant - right.T @ V
-            Q[old + part, old + part] += self._ridge
+        def fill_inside(begin: int, end: int) -> None:
+            K[self._border :, begin:end] = self._products.gram(self.samples, more[begin:end]) + self._constant
+            new[:n, begin:end] = Q[:n, :n] @ K[:n, begin:end]
+            Q[old + begin : old + end, :n] = new[:n, begin:end].T
 
-        halves = [part for part in np.array_split(np.arange(len(more)), 2) if len(part)]  # on any number of threads
-        together([partial(share, part) for part in halves], self._n_threads)
-        self._Q, self.samples = Q, np.concatenate((self.samples, more))
+        def fill_others(begin: int, end: int) -> None:
+            new[n:, begin:end] = K[n:, begin:end] - Q[n:, :n] @ K[:n, begin:end]
+
+        for task in (fill_inside, fill_others):
+            in_pieces(task, len(more), self._n_threads, least=64)
+        Q[old:, n:old] = new[n:old].T
+        Q[old:, old:][np.diag_indices(len(more))] += self._ridge
+        self._Q = Q
         self._begin()
         return len(more) > 0
 
     def _room(self) -> int:
         """How many samples may take part: 4 matrices of their size, and what their products hold."""
-        each = self._products.bytes_for(1)
+        each = self._products.bytes_each
         return int((np.sqrt(each**2 + 128.0 * self._max_bytes) - each) / 64.0) - 1
 
     def _begin(self) -> None:
         """Where every job starts: the full solution, moved to where the equations hold."""
         full, at = self._full, self.samples
-        everyone = np.arange(len(at))
-        self._place = everyone + self._border * (everyone >= self._size)
         upper = (full.problem.cost * full.problem.y)[at]
-        self._lo = self._spread(np.minimum(upper, 0.0)[np.newaxis], -np.inf)[0]
-        self._hi = self._spread(np.maximum(upper, 0.0)[np.newaxis], np.inf)[0]
+        self._lo = self._with_bias(np.minimum(upper, 0.0)[np.newaxis], -np.inf)[0]
+        self._hi = self._with_bias(np.maximum(upper, 0.0)[np.newaxis], np.inf)[0]
         g, b, total = (full.f + full.b - full.problem.y)[at], np.array([full.b]), np.array([full.beta.sum()])
         self._start = self._consistent(full.beta[np.newaxis, at], g[np.newaxis], b, total)
         self._pivot(np.array([-1]), *self._start)
 
-    def _spread(self, values: Any, bias: Any) -> Any:
-        """One value a sample, and one for the bias, in the order of the tableau; a row a job."""
-        out = np.empty((len(values), len(self._Q)), dtype=values.dtype)
-        out[:, self._size : self._n_inside] = np.reshape(bias, (-1, 1))
-        out[:, self._place] = values
-        return out
+    def _with_bias(self, values: Any, bias: Any) -> Any:
+        """The values of samples, a row a job, and before them that of a free bias."""
+        return np.insert(values, [0] * self._border, np.reshape(bias, (-1, 1)), axis=1)
 
     def _consistent(self, beta: Floats, g: Floats, b: Floats, total: Floats) -> tuple[Floats, Floats, Indices]:
         """(β, g, sides) at which the equations hold, g = 0 inside and the others at their bounds, from a point near by.
@@ -151,7 +145,7 @@ class Tableau:
         y = problem.y[at]
         sides = sides_of(beta * y, -y * g, self._full.squares[at], problem.cost[at], y)
         sides[:, 0] = np.where((sides == INSIDE).any(axis=1) | (self._border == 0), sides[:, 0], INSIDE)
-        beta, g, sides = self._spread(beta, b), self._spread(g, total), self._spread(sides, INSIDE)
+        beta, g, sides = self._with_bias(beta, b), self._with_bias(g, total), self._with_bias(sides, INSIDE)
         bounds = np.where(sides == LOW, self._lo, np.where(sides == HIGH, self._hi, beta))[:, n:]
         moves, left_over = bounds - beta[:, n:], g[:, :n].copy()
         beta[:, :n] -= left_over @ self._Q[:n, :n] + moves @ self._Q[n:, :n]
@@ -159,7 +153,7 @@ class Tableau:
         beta[:, n:], g[:, :n] = bounds, 0.0
         return beta, g, sides
 
-    def _pivot(self, jobs: Indices, beta: Floats, g: Floats, sides: Indices) -> "Pivoted":
+    def _pivot(self, jobs: Indices, beta: Floats, g: Floats, sides: Indices) -> Pivoted:
         from maxmargin._loops.leave_one_out.pivoting import leave_out_each
 
         found, is_settled = np.empty((len(jobs), len(self._Q))), np.empty(len(jobs), dtype=bool)
@@ -168,15 +162,15 @@ class Tableau:
         leave_out_each(
             self._Q, self._n_inside, beta, g, self._lo, self._hi, sides, jobs, NOTHING, most, found, is_settled
         )
-        return Pivoted(found[:, self._place], is_settled)
+        return Pivoted(found[:, self._border :], is_settled)
 
     def _jobs(self, samples: Indices) -> Indices:
         """The places of samples in the tableau; −1 for one that does not take part."""
         order = np.argsort(self.samples)
         at = order[np.minimum(np.searchsorted(self.samples, samples, sorter=order), len(order) - 1)]
-        return np.where(self.samples[at] == samples, self._place[at], -1)
+        return np.where(self.samples[at] == samples, at + self._border, -1)
 
-    def without(self, samples: Indices, shifts: Floats) -> "Pivoted":
+    def without(self, samples: Indices, shifts: Floats) -> Pivoted:
         """The solution without each of the given samples.
 
         shifts : what leaves g with a sample that takes no part, and with it its share of Σβ last; zeros for the others.
@@ -186,12 +180,12 @@ class Tableau:
         away = np.flatnonzero(shifts.any(axis=1))
         if len(away):
             n = self._n_inside
-            more = self._spread(shifts[away, :-1], shifts[away, -1])
+            more = self._with_bias(shifts[away, :-1], shifts[away, -1])
             beta[away, :n] -= more[:, :n] @ self._Q[:n, :n]
             g[away, n:] += more[:, n:] - more[:, :n] @ self._Q[:n, n:]
         return self._pivot(self._jobs(samples), beta, g, sides)
 
-    def again(self, samples: Indices, beta: Floats, g: Floats, b: Floats, total: Floats) -> "Pivoted":
+    def again(self, samples: Indices, beta: Floats, g: Floats, b: Floats, total: Floats) -> Pivoted:
         """The same from where the last pivots led, and its exact g = f + b − y: what the ridge and rounding left is mended."""
         return self._pivot(self._jobs(samples), *self._consistent(beta, g, b, total))
 
@@ -210,12 +204,12 @@ def _inverse(K: Floats) -> Floats:
 
 
 def _bordered(P: Floats) -> Floats:
-    """The inverse of [[K, 1], [1ᵀ, 0]] from P = K⁻¹."""
+    """The inverse of [[0, 1ᵀ], [1, K]] from P = K⁻¹."""
     with np.errstate(over="ignore", invalid="ignore"):  # of a matrix that is singular to rounding
         p = P.sum(axis=1)
         total = float(p.sum())
     out = np.empty((len(P) + 1, len(P) + 1))
-    out[:-1, :-1] = P - np.outer(p / total, p)
-    out[-1, :-1] = out[:-1, -1] = p / total
-    out[-1, -1] = -1.0 / total
+    out[1:, 1:] = P - np.outer(p / total, p)
+    out[0, 1:] = out[1:, 0] = p / total
+    out[0, 0] = -1.0 / total
     return out

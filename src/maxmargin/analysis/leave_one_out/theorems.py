@@ -79,7 +79,7 @@ def _outside(full: Full, lower: Floats, upper: Floats) -> None:
     stays = is_outside(full) | (full.problem.cost == 0)
     lower[stays], upper[stays] = full.lower[stays], full.upper[stays]
     if not full.problem.bias.is_free:
-        lower[full.is_null] = upper[full.is_null] = 0.0
+        lower[full.null] = upper[full.null] = 0.0
 
 
 def _where_slack_grows(full: Full, lower: Floats, upper: Floats) -> None:

@@ -46,7 +46,7 @@ class LabelRule:
         """What to know of the decisions, one after the other: signs, and values where these are compared."""
         if self.n_classes == 2 or not (self.is_one_vs_rest or self.breaks_ties):
             return (Goal(True),)
-        widths = (Goal(False, width) for width in TUNING.compared_widths)
+        widths = (Goal(False, TUNING.sure_within**power) for power in (0.25, 1, 2, 4))
         return (*widths,) if self.is_one_vs_rest else (Goal(True), *widths)
 
     def open_entries(self, lower: Floats, upper: Floats, goal: Goal) -> Flags:

@@ -108,74 +108,52 @@ def leave_one_out(
     check_flag("decision_values", decision_values)
     check_flag("verbose", verbose)
     machine = Machine.of(estimator, X, y, sample_weight)
-    return run(machine, resolve, started, decision_values, check_tol(tol), n_jobs, verbose, observe)[0]
+    return Run(machine, n_jobs, started, observe).result(resolve, decision_values, check_tol(tol), verbose)
 
 
-def run(
-    machine: Machine,
-    resolve: str,
-    started: float,
-    decision_values: bool,
-    tol: float,
-    n_jobs: int | None,
-    verbose: bool,
-    observe: Observer | None,
-) -> tuple[LeaveOneOut, list[Floats]]:
-    """Solve, apply the theorems, leave out what they do not decide; also the dual variables that the next may start from."""
-    n_threads = usable_threads(machine.probe.n_jobs if n_jobs is None and hasattr(machine.probe, "n_jobs") else n_jobs)
-    status, betas = Status.SOLVED, list[Floats]()
-    with one_blas_thread(), _tally(verbose) as tally:
-        known = Intervals(machine, n_threads, started, tally, observe)
-        for part, samples in machine.groups(resolve):
-            part = part.from_betas(betas) if betas else part
-            began = time.perf_counter()
-            solutions = part.solve(n_threads)
-            betas = [solution.beta for solution in solutions]
-            known.fit_seconds += time.perf_counter() - began
-            known.begin(
-                samples,
-                [
-                    LeftOut(Full.of(problem, solution, n_threads), tol=tol, max_bytes=machine.max_bytes)
-                    for problem, solution in zip(part.problems, solutions, strict=True)
-                ],
-            )
-            was_interrupted = any(solution.status is Status.INTERRUPTED for solution in solutions)
-            if was_interrupted or not known.settle(decision_values):
-                status = Status.STOPPED if known.was_stopped else Status.INTERRUPTED
-                break
-    return _result(machine, known, status, resolve, decision_values, started), betas
+class Run:
+    """What is known of every left-out decision, (n_problems, n), and how: solve, apply the theorems, leave out what they do not
+    decide. `betas` are the dual variables that another run may start from.
+    """
 
-
-def _tally(is_shown: bool) -> Any:
-    """The bar of a run, or None."""
-    if not is_shown:
-        return nullcontext()
-    from maxmargin.estimators.progress.display import Tally
-
-    return Tally("leave-one-out")
-
-
-class Intervals:
-    """What is known of each sample (the last axis) in each binary problem (the first); groups of samples, one after the other."""
-
-    def __init__(self, machine: Machine, n_threads: int, started: float, tally: Any, observe: Observer | None) -> None:
+    def __init__(self, machine: Machine, n_jobs: int | None, started: float, observe: Observer | None = None) -> None:
+        n_jobs = machine.probe.n_jobs if n_jobs is None and hasattr(machine.probe, "n_jobs") else n_jobs
         self.machine, self.rows, shape = machine, machine.rows, (len(machine.problems), machine.X.shape[0])
-        self.n_threads, self.started, self.tally, self.observe = n_threads, started, tally, observe
-        self.was_stopped, self.fit_seconds = False, 0.0
+        self.n_threads, self.started, self.observe = usable_threads(n_jobs), started, observe
+        self.was_stopped, self.fit_seconds, self.betas = False, 0.0, list[Floats]()
         self.lower, self.upper = np.full(shape, -np.inf), np.full(shape, np.inf)
         self.is_retrained, self.is_solved_for, self.is_alone = np.zeros((3, *shape), dtype=bool)
         self.is_outside = np.ones(shape, dtype=bool)
         self.alpha, self.xi = np.full((2, *shape), np.nan)
 
-    def begin(self, samples: Indices, left: list[LeftOut]) -> None:
-        """Take over what the problems of a group know of its samples."""
-        self.left, self.is_meant = left, np.isin(np.arange(self.lower.shape[1]), samples)
-        for k, one in enumerate(left):
+    def result(self, resolve: str, decision_values: bool, tol: float, verbose: bool) -> LeaveOneOut:
+        """All of it, with what was found."""
+        status = Status.SOLVED
+        with one_blas_thread(), _tally(verbose) as self.tally:
+            for part, samples in self.machine.groups(resolve):
+                if not self._begin(part, samples, tol) or not self._settle(decision_values):
+                    status = Status.STOPPED if self.was_stopped else Status.INTERRUPTED
+                    break
+        return self._told(status, resolve, decision_values)
+
+    def _begin(self, part: Machine, samples: Indices, tol: float) -> bool:
+        """Solve the problems of a group and take over what they tell of its samples; False: interrupted."""
+        began = time.perf_counter()
+        solutions = (part.from_betas(self.betas) if self.betas else part).solve(self.n_threads)
+        self.betas = [solution.beta for solution in solutions]
+        self.fit_seconds += time.perf_counter() - began
+        self.is_meant = np.isin(np.arange(self.lower.shape[1]), samples)
+        self.left = [
+            LeftOut(Full.of(problem, solution, self.n_threads), tol=tol, max_bytes=self.machine.max_bytes)
+            for problem, solution in zip(part.problems, solutions, strict=True)
+        ]
+        for k, one in enumerate(self.left):
             others = np.setdiff1d(samples, self.rows[k])
             if len(others):
                 ends = one.full.elsewhere(self.machine.X, others, self.n_threads)
                 self.lower[k, others], self.upper[k, others] = ends
             self._read(k)
+        return all(solution.status is not Status.INTERRUPTED for solution in solutions)
 
     def _read(self, k: int) -> None:
         """Take over what problem k knows by now."""
@@ -183,7 +161,7 @@ class Intervals:
         for name in ("lower", "upper", "is_retrained", "is_solved_for", "is_alone", "is_outside", "alpha", "xi"):
             getattr(self, name)[k, self.rows[k][own]] = getattr(self.left[k], name)[own]
 
-    def settle(self, decision_values: bool) -> bool:
+    def _settle(self, decision_values: bool) -> bool:
         """Leave samples out until every label is certain, or the tolerance is reached; False: interrupted."""
         rule = self.machine.rule
         for goal in rule.goals:
@@ -215,80 +193,81 @@ class Intervals:
             return one.retrain(samples, goal, self.n_threads, self._tell)
         parts = np.array_split(samples, min(n_jobs, len(samples)))
         found = map_elsewhere(_left_out, [(one.full, one.tol, one.max_bytes, part, goal) for part in parts])
-        for part, (ends, is_retrained) in zip(parts, found, strict=True):
-            one.lower[part], one.upper[part] = ends
+        for part, ends_and_marks in zip(parts, found, strict=True):
+            one.lower[part], one.upper[part], is_retrained = ends_and_marks
             one.is_retrained[part] |= is_retrained
             one.is_solved_for[part] = True
             self._tell(len(part))
-        return not self.was_stopped
+        return True
 
     def _tell(self, more: int) -> bool:
         self._done += more
         now = time.perf_counter()
         pace = (now - self._since) / max(self._done, 1)
-        news = Progress(self._done, self._total, now - self.started, pace * max(self._total - self._done, 0))
         if self.tally is not None:
-            self.tally.see(news.done)
-        if self.observe is not None and self.observe(news) is True:
-            self.was_stopped = True
+            self.tally.see(self._done)
+        if self.observe is not None:
+            left = pace * max(self._total - self._done, 0)
+            self.was_stopped |= self.observe(Progress(self._done, self._total, now - self.started, left)) is True
         return self.was_stopped
 
-    def estimates(self) -> tuple[XiAlpha, ...]:
-        """The ξα estimates of each problem."""
-        weights, of_each = self.machine.weights, enumerate(zip(self.left, self.rows, strict=True))
-        return tuple(
+    def _told(self, status: Status, resolve: str, decision_values: bool) -> LeaveOneOut:
+        """What was found, in words and in scikit-learn's layout."""
+        weights, classes = self.machine.weights, self.machine.probe.classes_
+        winner, is_certain = self.machine.rule.label(self.lower, self.upper)
+        is_wrong = winner != self.machine.labels
+        settled = np.full(len(weights), SettledBy.BALL, dtype=object)
+        retrained = self.is_retrained.any(axis=0)
+        settled[is_wrong] = SettledBy.TRAINING_ERROR
+        settled[self.is_outside.all(axis=0)] = SettledBy.OUTSIDE
+        settled[self.is_solved_for.any(axis=0)] = SettledBy.EQUATIONS
+        settled[retrained] = SettledBy.RETRAINED
+        settled[self.is_alone.any(axis=0)] = SettledBy.LAST_OF_ITS_CLASS
+        settled[~is_certain] = SettledBy.UNDECIDABLE if status is Status.SOLVED else SettledBy.INTERRUPTED
+        settled[weights == 0] = SettledBy.ABSENT
+
+        def share(mask: Flags) -> float:
+            return float(weights[mask].sum()) / float(weights.sum())
+
+        def shaped(values: Floats) -> Floats:
+            return values[0] if len(values) == 1 else values.T
+
+        estimates = tuple(
             analysis.estimated(one.full, self.alpha[k, rows], self.xi[k, rows], weights[rows])
-            for k, (one, rows) in of_each
+            for k, (one, rows) in enumerate(zip(self.left, self.rows, strict=True))
+        )
+        return LeaveOneOut(
+            predictions=classes[winner],
+            error=share(is_wrong),
+            error_range=ErrorRange(share(is_wrong & is_certain), share(is_wrong | ~is_certain)),
+            is_certain=is_certain,
+            settled_by=settled,
+            retrained=np.flatnonzero(retrained),
+            lower=shaped(self.lower),
+            upper=shaped(self.upper),
+            decision_values=shaped(middle(self.lower, self.upper)) if decision_values else None,
+            xi_alpha=estimates[0] if len(estimates) == 1 else estimates,
+            seconds=time.perf_counter() - self.started,
+            fit_seconds=self.fit_seconds,
+            status=Status.STALLED if status is Status.SOLVED and not is_certain.all() else status,
+            resolve=resolve,
         )
 
 
-def _left_out(
-    full: Full, tol: float, max_bytes: int, samples: Indices, goal: Goal
-) -> tuple[tuple[Floats, Floats], Flags]:
+def _tally(is_shown: bool) -> Any:
+    """The bar of a run, or None."""
+    if not is_shown:
+        return nullcontext()
+    from maxmargin.estimators.progress.display import Tally
+
+    return Tally("leave-one-out")
+
+
+def _left_out(full: Full, tol: float, max_bytes: int, samples: Indices, goal: Goal) -> tuple[Floats, Floats, Flags]:
     """The ends of some samples, and which were retrained: in another process."""
     one = LeftOut(full, tol=tol, max_bytes=max_bytes)
     one.retrain(samples, goal)
-    return (one.lower[samples], one.upper[samples]), one.is_retrained[samples]
-
-
-def _result(
-    machine: Machine, found: Intervals, status: Status, resolve: str, decision_values: bool, started: float
-) -> LeaveOneOut:
-    winner, is_certain = machine.rule.label(found.lower, found.upper)
-    is_certain = np.asarray(is_certain, dtype=bool)
-    is_wrong = winner != machine.labels
-    total = float(machine.weights.sum())
-    surely, maybe = (
-        float(machine.weights[mask].sum()) / total for mask in (is_wrong & is_certain, is_wrong | ~is_certain)
-    )
-    settled = np.full(machine.X.shape[0], SettledBy.BALL, dtype=object)
-    retrained = found.is_retrained.any(axis=0)
-    settled[is_wrong] = SettledBy.TRAINING_ERROR
-    settled[found.is_outside.all(axis=0)] = SettledBy.OUTSIDE
-    settled[found.is_solved_for.any(axis=0)] = SettledBy.EQUATIONS
-    settled[retrained] = SettledBy.RETRAINED
-    settled[found.is_alone.any(axis=0)] = SettledBy.LAST_OF_ITS_CLASS
-    settled[~is_certain] = SettledBy.UNDECIDABLE if status is Status.SOLVED else SettledBy.INTERRUPTED
-    settled[machine.weights == 0] = SettledBy.ABSENT
-    estimates = found.estimates()
-    is_one = len(estimates) == 1
-    values = middle(found.lower, found.upper)
-    return LeaveOneOut(
-        predictions=machine.probe.classes_[winner],
-        error=float(machine.weights[is_wrong].sum()) / total,
-        error_range=ErrorRange(surely, maybe),
-        is_certain=is_certain,
-        settled_by=settled,
-        retrained=np.flatnonzero(retrained),
-        lower=found.lower[0] if is_one else found.lower.T,
-        upper=found.upper[0] if is_one else found.upper.T,
-        decision_values=(values[0] if is_one else values.T) if decision_values else None,
-        xi_alpha=estimates[0] if is_one else estimates,
-        seconds=time.perf_counter() - started,
-        fit_seconds=found.fit_seconds,
-        status=Status.STALLED if status is Status.SOLVED and not is_certain.all() else status,
-        resolve=resolve,
-    )
+    return one.lower[samples], one.upper[samples], one.is_retrained[samples]
 
 
 def xi_alpha(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> XiAlpha | tuple[XiAlpha, ...]:

@@ -1,6 +1,7 @@
 """LeaveOneOutSearch: choose C by exact leave-one-out, each C from the solution of the last."""
 
 import time
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,10 +13,11 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import check_flag, check_tol
 from maxmargin.estimators.leave_one_out.machine import Machine
 from maxmargin.estimators.leave_one_out.result import LeaveOneOut
-from maxmargin.estimators.leave_one_out.run import run
+from maxmargin.estimators.leave_one_out.run import Run
 from maxmargin.typing import Floats
 
 
+@dataclass(eq=False, repr=False)
 class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Choose C by the exact leave-one-out error, as `GridSearchCV` would with `LeaveOneOut` and n fits for each C.
 
@@ -59,24 +61,14 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     ({'C': 1.0}, array([0.  , 0.83, 0.83]))
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        Cs: Any = (0.01, 0.1, 1.0, 10.0, 100.0),
-        *,
-        resolve: str = "once",
-        tol: float = 1e-10,
-        refit: bool = True,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.Cs = Cs
-        self.resolve = resolve
-        self.tol = tol
-        self.refit = refit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any
+    Cs: Any = (0.01, 0.1, 1.0, 10.0, 100.0)
+    _: KW_ONLY
+    resolve: str = "once"
+    tol: float = 1e-10
+    refit: bool = True
+    n_jobs: int | None = None
+    verbose: bool = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Leave each sample out for each C, and train the best on all of them."""
@@ -92,10 +84,10 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         for C in candidates:
             started = time.perf_counter()
             machine = Machine.of(clone(self.estimator).set_params(C=C), X, y, sample_weight)
-            machine = machine.from_betas(betas) if betas else machine
-            found, betas = run(machine, self.resolve, started, False, tol, self.n_jobs, verbose, None)
-            results.append(found)
-            if found.status is Status.INTERRUPTED:
+            run = Run(machine.from_betas(betas) if betas else machine, self.n_jobs, started)
+            results.append(run.result(self.resolve, False, tol, verbose))
+            betas = run.betas
+            if results[-1].status is Status.INTERRUPTED:
                 break
         self._store(candidates[: len(results)], results, machine)
         if results[-1].status is Status.INTERRUPTED:
