@@ -18,7 +18,8 @@ import scipy.sparse as sp
 from numpy.lib import format as npy
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.io._data.table import Data, check_width, read_csv, read_parquet, tidy_labels
+from maxmargin.io._data.csv import read_csv
+from maxmargin.io._data.table import Data, check_width, read_parquet, tidy_labels
 from maxmargin.io._model.archive import Array
 from maxmargin.io._text import LARGEST_INDEX, LONGEST_LINE, NUMBER, feature_count, shown
 
@@ -113,9 +114,12 @@ MAX_BYTES = 16 << 30
 PIECE = 1 << 20
 """Bytes read from a stream at a time."""
 
-ALIASES = {"svm": "svmlight", "libsvm": "svmlight", "tsv": "csv"}
-"""Suffixes that are not the name of their format."""
-
+SUFFIXES = {
+    **dict.fromkeys((".svmlight", ".svm", ".libsvm"), "svmlight"),
+    **dict.fromkeys((".csv", ".tsv"), "csv"),
+    ".parquet": "parquet",
+    ".npz": "npz",
+}
 READERS: dict[str, Callable[..., Data]] = {
     "svmlight": read_svmlight,
     "csv": read_csv,
@@ -207,8 +211,7 @@ def _read_file(file: IO[bytes], size: int, name: str, format: str, wanted: dict[
     if size > wanted["max_bytes"]:
         raise InvalidInputError(f"{name}: {size} bytes are more than the limit of {wanted['max_bytes']}.")
     if format == "auto":
-        suffix = Path(name).suffix.lower().removeprefix(".")
-        format = ALIASES.get(suffix, suffix if suffix in READERS else _by_content(file))
+        format = SUFFIXES.get(Path(name).suffix.lower(), "") or _by_content(file)
     try:
         data = READERS[format](file, **wanted)
         if not np.isfinite(data.X.data if sp.issparse(data.X) else data.X).all():

@@ -1,8 +1,6 @@
-"""CSV files: samples and labels are those of the csv module and of `float`, field by field; errors say the line."""
+"""CSV files: where NumPy reads them, the samples, labels, names and errors are the csv module's."""
 
-import csv
 import io
-import math
 import sys
 
 import numpy as np
@@ -10,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import maxmargin.io._data.csv as module
 from maxmargin import InvalidInputError
 from maxmargin.io import read_data
 
@@ -55,66 +54,42 @@ def files(draw):
     return content + draw(st.sampled_from([b"", b"", b"\xff"]))
 
 
-def outcome(content, options):
-    """What a read ends with: samples and labels, or the error."""
+def outcome(content, options, by_numpy, piece=64, loadtxt=np.loadtxt):
+    """What a read ends with: samples, labels and names, or the error."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "SMALL", -1 if by_numpy else 1 << 60)
+        patch.setattr(np, "loadtxt", loadtxt)
+        patch.setattr(module, "PIECE", piece)
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         try:
             data = read_data("-", format="csv", **options)
         except InvalidInputError as error:
             return str(error)
-        return data.X.tolist(), [str(label) for label in data.y.tolist()]
+        y = None if data.y is None else (data.y.dtype, data.y.tolist())
+        return data.X.dtype, data.X.shape, data.X.tobytes(), y, data.feature_names
 
 
-def is_number(field):
-    try:
-        return math.isfinite(float(field)) and "_" not in field
-    except ValueError:
-        return False
-
-
-def reference(content, header, target):
-    """Samples and labels, field by field; None where something is to be refused."""
-    try:
-        text = content.decode("utf-8-sig")
-        first = next((line for line in text.split("\n") if line.strip()), "")
-        lines, delimiter = io.StringIO(text, newline="\n"), max(",;\t", key=first.count)
-        rows = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True))
-    except (UnicodeDecodeError, csv.Error):
-        return None
-    rows = [row for row in rows if row and (len(row) > 1 or row[0].strip())]
-    if b"\0" in content or not rows or {len(row) for row in rows[header:]} != {len(rows[0])} or len(rows[0]) < 2:
-        return None
-    labels = [row.pop(target).strip() for row in rows]
-    if header and len({name.strip() for name in [*rows[0], labels[0]]}) <= len(rows[0]):
-        return None
-    missing = any(label.lower() in ("", "nan", "na", "null", "none") for label in labels[header:])
-    if missing or not all(is_number(field) for row in rows[header:] for field in row):
-        return None
-    return [[float(field) for field in row] for row in rows[header:]], labels[header:]
-
-
-def is_as_said(content, header, target):
-    expected, found = reference(content, header, target), outcome(content, {"header": header, "target": target})
-    if expected is None:
-        return isinstance(found, str) and "\n" not in found
-    if isinstance(found, str):  # labels that are all numbers must be finite ones
-        return "a label is missing or infinite" in found
-    numbers = all(is_number(label) for label in expected[1])
-    labels = [float(label) for label in expected[1]] if numbers else expected[1]
-    return found[0] == expected[0] and ([float(label) for label in found[1]] if numbers else found[1]) == labels
-
-
-@given(content=files(), header=st.booleans(), target=st.sampled_from([-1, -1, 0]))
-@example(b"a,b\n1,2\n" + b"\xef\xbb\xbf1,2\n", True, -1)
-def test_fields_are_those_of_the_csv_module(content, header, target):
-    assert is_as_said(content, header, target)
+@given(
+    content=files(),
+    header=st.sampled_from([None, None, True, False]),
+    target=st.sampled_from([None, None, 0, 1, "f0"]),
+    n_features=st.sampled_from([None, None, 2]),
+    names=st.sampled_from([None, None, None, ["f0"]]),
+    piece=st.sampled_from([16, 64, 1 << 22]),
+)
+@example(b"a,b\n1,2\n" + b"\xef\xbb\xbf1,2\n", None, None, None, None, 4)
+def test_numpy_and_the_csv_module_agree(content, header, target, n_features, names, piece):
+    options = {"header": header, "target": target, "n_features": n_features, "feature_names": names}
+    expected = outcome(content, options, by_numpy=False)
+    assert outcome(content, options, True, piece) == expected
+    assert not isinstance(expected, str) or "\n" not in expected
 
 
 @pytest.mark.parametrize("field", [*NUMBERS, *ODD])
-@pytest.mark.parametrize("target", [-1, 0])
-def test_every_odd_field_is_read_as_it_should_be(field, target):
-    assert is_as_said(f"0.5,1,2\n{field},3,4\n5,6,7\n".encode(), False, target)
+@pytest.mark.parametrize("target", [None, 0])
+def test_every_odd_field_is_read_alike(field, target):
+    content = f"0.5,1,2\n{field},3,4\n5,6,7\n".encode()
+    assert outcome(content, {"target": target}, True) == outcome(content, {"target": target}, False)
 
 
 @pytest.mark.parametrize(
@@ -126,17 +101,45 @@ def test_every_odd_field_is_read_as_it_should_be(field, target):
         "kind\ta\nÄ\t1\nß\t2\n",
     ],
 )
-def test_plain_files_need_no_options(text):
+def test_plain_files_are_read_by_numpy(text, monkeypatch):
+    monkeypatch.setattr(module, "SMALL", -1)
+    monkeypatch.setattr(module.CsvTable, "_by_csv_module", lambda _: pytest.fail("the csv module was asked"))
     target = 0 if text.startswith("kind") else -1
-    assert len(outcome(text.encode(), {"target": target})[0]) == 2
+    assert len(read_data_of(text, monkeypatch, target).X) == 2
 
 
-def test_many_samples_are_read_to_the_last_bit(tmp_path):
+def read_data_of(text, monkeypatch, target):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    return read_data("-", target=target)
+
+
+def test_large_files_need_no_library_but_numpy(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "SMALL", 1 << 10)
+    for name in ("pyarrow", "pandas"):
+        monkeypatch.setitem(sys.modules, name, None)
     X = np.random.default_rng(0).standard_normal((300, 3))
     np.savetxt(tmp_path / "a.csv", np.column_stack([X, X[:, 0] > 0]), fmt="%.17g", delimiter=",")
     data = read_data(tmp_path / "a.csv")
     np.testing.assert_array_equal(data.X, X)
     np.testing.assert_array_equal(data.y, X[:, 0] > 0)
+
+
+def test_small_files_are_read_by_the_csv_module(tmp_path, monkeypatch):
+    monkeypatch.setattr(np, "loadtxt", lambda *_, **__: pytest.fail("NumPy was asked"))
+    (tmp_path / "a.csv").write_text("1,2\n3,4\n")
+    assert read_data(tmp_path / "a.csv").y.tolist() == [2, 4]
+
+
+def test_numpy_is_not_believed_where_it_loses_lines_or_fails():
+    def loses(*_, usecols, **__):
+        return np.ones((1, len(usecols)))
+
+    def fails(*_, **__):
+        raise RuntimeError("a bug of the library")
+
+    for loadtxt in (loses, fails):
+        found = outcome(b"1,2\n3,4\n", {}, True, loadtxt=loadtxt)
+        assert found == outcome(b"1,2\n3,4\n", {}, False)
 
 
 @pytest.mark.parametrize(
@@ -152,9 +155,11 @@ def test_many_samples_are_read_to_the_last_bit(tmp_path):
         (b"1,2\n3,\xff\n", "line 2: it is no text file (UTF-8)"),
     ],
 )
-def test_errors_say_the_line(text, words):
+@pytest.mark.parametrize("by_numpy", [False, True])
+def test_errors_say_the_line(by_numpy, text, words):
     content = text if isinstance(text, bytes) else text.encode()
-    assert words in outcome(content, {"n_features": 2})
+    found = outcome(content, {"n_features": 2}, by_numpy)
+    assert words in found
 
 
 def test_labels_among_texts_stay_as_they_are_written(tmp_path):
