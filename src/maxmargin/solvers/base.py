@@ -165,6 +165,9 @@ class Solver(ABC):
     is_precise: ClassVar[bool] = False
     """Whether it computes in more digits than float64 has: it may go on where rounding has ended the progress of others."""
 
+    leads_on: ClassVar[bool] = False
+    """Whether the next solver begins at its end, whatever the gap there and however small that of another candidate."""
+
     @property
     def name(self) -> str:
         """How the registry and `solver_` call it."""

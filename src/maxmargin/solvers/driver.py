@@ -6,18 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core import (
-    L1,
-    Candidate,
-    Certificate,
-    Problem,
-    Scores,
-    Solution,
-    Status,
-    TracePoint,
-    certify,
-    to_candidate,
-)
+from maxmargin.core import Candidate, Certificate, Problem, Scores, Solution, Status, TracePoint, certify, to_candidate
 from maxmargin.core.certificate.parts import TINY
 from maxmargin.core.certificate.scores import GAP_SHARE, scores
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
@@ -120,7 +109,6 @@ class _Run:
     ) -> None:
         self.problem, self.solver, self.tol, self.observe = problem, solver, tol, observe
         self.clock, self.max_bytes = Clock(budget), budget.bytes
-        self.is_sparse = isinstance(problem.penalty, L1)
         self.best: Candidate | None = None
         self.last: Candidate | None = None
         self.certificate: Certificate | None = None
@@ -152,11 +140,10 @@ class _Run:
     def start(self) -> Candidate | None:
         """Where another solver begins: at the best candidate, or at the last.
 
-        With L1 the last weights tell which columns matter, whatever their gap. What was computed in more digits is right but for
-        its own rounding, even where another candidate happens to round better.
+        What was computed in more digits is right but for its own rounding, even where another candidate happens to round better.
         """
         is_exact = self.solver.is_precise and self.judged is not None and self.judged.relative_gap <= math.sqrt(UNIT)
-        return self.last if self.is_sparse or is_exact else self.best
+        return self.last if self.solver.leads_on or is_exact else self.best
 
     @cached_property
     def offers(self) -> list[Offer]:
@@ -242,7 +229,7 @@ class _Run:
         elif not progress.to_come > 0.0:
             return None
         for _ in range(2):
-            first = has_ended and self.best_gap >= DRIVER.worthless and not self.is_sparse
+            first = has_ended and self.best_gap >= DRIVER.worthless and not self.solver.leads_on
             for begins_anew in (first, not first) if has_ended and self.problem.n <= DRIVER.few_samples else (first,):
                 for solver, price in self.offers:
                     pays = has_ended or (price < progress.to_come and DRIVER.early * price <= spent)

@@ -19,6 +19,7 @@ from maxmargin.solvers.l1.highs import solve_small_program
 from maxmargin.solvers.l1.interior_point import L1Interior
 from maxmargin.solvers.l1.simplex_tableau import Tableau
 from tests import reference
+from tests.campaign import draw, judge
 from tests.strategies import examples, generators, problems
 
 hinges = problems(max_n=14, kernels=("linear",), losses=(Hinge(),), penalty=L1())
@@ -265,3 +266,11 @@ def test_the_dual_point_of_nearly_equal_columns_is_mended(bias):
     X = np.hstack([X, X + 1e-7 * rng.standard_normal(X.shape)])
     p = Problem(X, y, np.full(400, 1e6), penalty=L1(), bias=bias)
     assert solve(p, tol=1e-5).status is Status.SOLVED
+
+
+def test_programs_that_ended_begin_again_at_the_best_candidate():
+    case = draw("linear", 613000391)  # timestamps: the dual point of the first run is a fifth too low
+    case.estimator.set_params(max_seconds=60.0)
+    model = case.fit()
+    assert model.status_ is Status.SOLVED
+    assert list(judge(case, model)) == []

@@ -9,6 +9,7 @@ and `LinearProgram` finds the corner that these make.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -57,6 +58,7 @@ class PrimalCD(Solver):
     """
 
     seed: int = 0
+    leads_on: ClassVar[bool] = True  # its weights tell which columns matter
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
