@@ -99,7 +99,7 @@ def test_no_ball_holds_the_optimum_of_either():
         (LinearSVC("l3"), "penalty must be one of"),
         (LinearSVC(loss="perceptron"), "loss must be one of"),
         (LinearSVC("l1", solver="dual_cd"), "DualCD solves"),
-        (LinearSVC("l1", "squared_hinge", solver="linear_program"), "LinearProgram solves the hinge"),
+        (LinearSVC("l1", "squared_hinge", solver="linear_program"), "LinearProgram solves Hinge"),
         (LinearSVC(loss="ramp", solver="exact"), "at most 30 samples"),
         (LinearSVC("l1", C=np.inf), "hard margin"),
         (SVC(loss="ramp", C=np.inf), "finite costs"),

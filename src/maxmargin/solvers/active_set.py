@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core import L2, Candidate, Problem, certify, to_candidate
+from maxmargin.core import Candidate, Problem, certify, to_candidate
 from maxmargin.core.candidate import bias_totals, memberships
 from maxmargin.core.products import dense_rows
 from maxmargin.kernels import RBF, Linear, Polynomial
@@ -88,20 +88,16 @@ class ActiveSet(Solver):
     (array([ 0., -2.,  2.,  0.]), array([2.]), -3.0)
     """
 
+    needs_psd: ClassVar[bool] = True
     takes_targets: ClassVar[bool] = True
     is_precise: ClassVar[bool] = True
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
-        if not problem.loss.has_quadratic_dual or not isinstance(problem.penalty, L2):
-            what = f"{problem.loss!r}, {problem.penalty!r}"
-            return f"ActiveSet solves problems of losses with a quadratic dual and L2, got {what}."
-        if problem.kernel.psd is False:
-            return f"ActiveSet needs a positive semi-definite kernel, got {problem.kernel!r}. Use an RBF kernel."
         n, d = len(problem.present), problem.X.shape[1]
         if n > TUNING.samples or n * n * d > TUNING.products:
             return f"ActiveSet takes up to {TUNING.samples} samples, and n²d ≤ {TUNING.products}; got n = {n}, d = {d}."
-        return None
+        return super().accepts(problem)
 
     def window(self, problem: Problem) -> int:
         """All of its steps: they end by themselves, and tell nothing of the dual value before that."""

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from maxmargin.core import Candidate, Certificate, Problem, Status
+from maxmargin.core import L1, L2, Candidate, Certificate, Loss, Penalty, Problem, Status
 from maxmargin.errors import InvalidInputError
 from maxmargin.rounding import gamma
 
@@ -159,6 +159,15 @@ class Solver(ABC):
     A solver defines no objective, prints nothing and validates no user input.
     """
 
+    losses: ClassVar[tuple[type[Loss], ...]] = ()
+    """Those that it solves; none are named where it solves all that have a quadratic dual."""
+
+    penalty: ClassVar[type[Penalty]] = L2
+    margin: ClassVar[Literal["soft", "hard", "any"]] = "any"
+    is_linear: ClassVar[bool] = False
+    """Whether it solves linear problems only."""
+
+    needs_psd: ClassVar[bool] = False
     takes_targets: ClassVar[bool] = False
     """Whether it solves problems with targets other than 1, or a total other than 0."""
 
@@ -166,7 +175,7 @@ class Solver(ABC):
     """Whether it computes in more digits than float64 has: it may go on where rounding has ended the progress of others."""
 
     leads_on: ClassVar[bool] = False
-    """Whether the next solver begins at its end, whatever the gap there and however small that of another candidate."""
+    """Whether the next solver of the offers is its second half: that begins at its end, whatever the gap there."""
 
     @property
     def name(self) -> str:
@@ -182,9 +191,26 @@ class Solver(ABC):
         """Rounds in which the best dual value must rise, or progress has ended."""
         return DRIVER.window
 
-    @abstractmethod
     def accepts(self, problem: Problem) -> str | None:
         """None where the problem can be solved, otherwise the reason why not and what to use instead."""
+        loss, penalty, kernel = problem.loss, problem.penalty, problem.kernel
+        if self.is_linear and not problem.is_linear:
+            return f"{self.name} solves linear problems, got kernel {kernel!r}. Use InteriorPoint()."
+        takes_loss = isinstance(loss, self.losses) if self.losses else loss.has_quadratic_dual
+        if not takes_loss or not isinstance(penalty, self.penalty):
+            losses = " and ".join(kind.__name__ for kind in self.losses)
+            losses = losses or "losses with a quadratic dual, as the hinge and the squared hinge have,"
+            return (
+                f"{self.name} solves {losses} with the {self.penalty.__name__} penalty, got {loss!r} and {penalty!r}."
+            )
+        if self.needs_psd and kernel.psd is False:
+            return f"{self.name} needs a positive semi-definite kernel, got {kernel!r}. Use an RBF kernel."
+        if self.margin == "hard" and not problem.is_hard:
+            return f"{self.name} solves the hard margin (infinite costs). Use InteriorPoint() for finite ones."
+        if self.margin == "soft" and problem.is_hard:
+            instead = "a large one" if isinstance(penalty, L1) else "ConstraintGeneration() for the hard margin"
+            return f"{self.name} needs finite costs. Use {instead}."
+        return None
 
     @abstractmethod
     def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> Any:

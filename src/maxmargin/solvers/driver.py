@@ -226,10 +226,14 @@ class _Run:
             self.is_flat = not (did_better and progress.is_final) or self.is_arithmetic()
             if self.is_limited_by_rounding() and not self.has_precise_offer:
                 return None
+            others = [solver for solver, _ in self.offers if solver.name != self.solver.name]
+            if self.solver.leads_on and others and others[0].refuses(self.problem) is None:
+                self.begins_anew = False
+                return others[0]
         elif not progress.to_come > 0.0:
             return None
         for _ in range(2):
-            first = has_ended and self.best_gap >= DRIVER.worthless and not self.solver.leads_on
+            first = has_ended and self.best_gap >= DRIVER.worthless
             for begins_anew in (first, not first) if has_ended and self.problem.n <= DRIVER.few_samples else (first,):
                 for solver, price in self.offers:
                     pays = has_ended or (price < progress.to_come and DRIVER.early * price <= spent)

@@ -268,8 +268,9 @@ def test_the_dual_point_of_nearly_equal_columns_is_mended(bias):
     assert solve(p, tol=1e-5).status is Status.SOLVED
 
 
-def test_programs_that_ended_begin_again_at_the_best_candidate():
-    case = draw("linear", 613000391)  # timestamps: the dual point of the first run is a fifth too low
+@pytest.mark.parametrize(("family", "seed"), [("linear", 613000391), ("words", 613000066)])
+def test_programs_that_ended_go_on_from_the_best_candidate_and_after_another_descent(family, seed):
+    case = draw(family, seed)  # timestamps: the dual point of the first programs is too low by a fifth, or a twentieth
     case.estimator.set_params(max_seconds=60.0)
     model = case.fit()
     assert model.status_ is Status.SOLVED

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from maxmargin.core import L2, Candidate, Problem, to_candidate
+from maxmargin.core import Candidate, Problem, to_candidate
 from maxmargin.core.reduce import keeps_columns, to_hulls
 from maxmargin.errors import MemoryBudgetError
 from maxmargin.kernel_matrix.matrix import KernelMatrix
@@ -63,15 +63,7 @@ class ConstraintGeneration(Solver):
     (array([2.]), -3.0)
     """
 
-    def accepts(self, problem: Problem) -> str | None:
-        """Why a problem cannot be solved here, or None."""
-        if not problem.is_hard:
-            return "ConstraintGeneration solves the hard margin (infinite costs). Use InteriorPoint() for finite ones."
-        if not isinstance(problem.penalty, L2):
-            return f"ConstraintGeneration solves the L2 penalty, got {problem.penalty!r}."
-        if problem.kernel.psd is False:
-            return f"ConstraintGeneration needs a positive semi-definite kernel, got {problem.kernel!r}."
-        return None
+    margin, needs_psd = "hard", True
 
     def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """Start from the samples nearest to the other class, and from the support of a warm start."""

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core import L2, Candidate, Problem, certify, to_candidate
+from maxmargin.core import Candidate, Problem, certify, to_candidate
 from maxmargin.core.reduce import MAX_FACTOR, has_primal, to_dual, to_primal, units_of
 from maxmargin.solvers.base import Clock, Progress, Solver
 from maxmargin.solvers.interior.clarabel import run_clarabel
@@ -60,19 +60,14 @@ class InteriorPoint(Solver):
 
     form: str = field(default="auto")
     forms: ClassVar[tuple[str, ...]] = ("auto", "primal", "dual")
+    needs_psd: ClassVar[bool] = True
     takes_targets: ClassVar[bool] = True
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
-        if not problem.loss.has_quadratic_dual:
-            return (
-                "InteriorPoint solves losses with a quadratic dual, as the hinge and the squared hinge have, got "
-                f"{problem.loss!r}."
-            )
-        if not isinstance(problem.penalty, L2):
-            return f"InteriorPoint solves the L2 penalty, got {problem.penalty!r}."
-        if problem.kernel.psd is False:
-            return f"InteriorPoint needs a positive semi-definite kernel, got {problem.kernel!r}. Use an RBF kernel."
+        refusal = super().accepts(problem)
+        if refusal is not None:
+            return refusal
         if self.form not in self.forms:
             return f"InteriorPoint.form must be one of {self.forms}, got {self.form!r}."
         if self.form == "primal" and not has_primal(problem):

@@ -78,15 +78,7 @@ class LinearProgram(Solver):
     (array([2., 0.]), -3.0)
     """
 
-    def accepts(self, problem: Problem) -> str | None:
-        """Why a problem cannot be solved here, or None."""
-        if not isinstance(problem.penalty, L1) or not isinstance(problem.loss, Hinge):
-            return f"LinearProgram solves the hinge with the L1 penalty, got {problem.loss!r} and {problem.penalty!r}."
-        if problem.is_hard:
-            return (
-                "LinearProgram needs finite costs. A large one has the same answer where the classes can be separated."
-            )
-        return None
+    losses, penalty, margin = (Hinge,), L1, "soft"
 
     def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """All rows and the steepest columns, or what a warm start says."""

@@ -58,15 +58,8 @@ class PrimalCD(Solver):
     """
 
     seed: int = 0
+    losses, penalty, margin = (Hinge, SquaredHinge), L1, "soft"
     leads_on: ClassVar[bool] = True  # its weights tell which columns matter
-
-    def accepts(self, problem: Problem) -> str | None:
-        """Why a problem cannot be solved here, or None."""
-        if not isinstance(problem.penalty, L1) or not isinstance(problem.loss, Hinge | SquaredHinge):
-            return f"PrimalCD solves the hinge and the squared hinge with L1, got {problem.loss!r} and {problem.penalty!r}."
-        if problem.is_hard:
-            return "PrimalCD needs finite costs. A large one has the same answer where the classes can be separated."
-        return None
 
     def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """w = 0, or the warm start's; for the hinge with its θ."""

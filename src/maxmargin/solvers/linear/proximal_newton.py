@@ -70,11 +70,7 @@ class ProximalNewton(RowSolver):
     (array([2.]), -3.0)
     """
 
-    def accepts(self, problem: Problem) -> str | None:
-        """Why a problem cannot be solved here, or None."""
-        if problem.loss.has_quadratic_dual and not isinstance(problem.loss, Hinge | SquaredHinge):
-            return f"ProximalNewton smooths the hinge and the squared hinge, got {problem.loss!r}. Use DualCD()."
-        return super().accepts(problem)
+    losses = (Hinge, SquaredHinge)
 
     def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """w = 0 on the first part, or the warm start's w and α on the whole."""

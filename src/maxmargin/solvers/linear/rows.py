@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core import L2, Problem
+from maxmargin.core import Problem
 from maxmargin.solvers.base import Solver
 from maxmargin.threads import in_pieces
 from maxmargin.typing import Floats, Indices, Matrix
@@ -31,18 +31,14 @@ class RowSolver(Solver):
 
     seed: int = 0
     n_threads: int = 1
+    margin, is_linear = "soft", True
     takes_targets: ClassVar[bool] = True
 
     def accepts(self, problem: Problem) -> str | None:
         """Why a problem cannot be solved here, or None."""
-        name, loss, penalty = self.name, problem.loss, problem.penalty
-        if not problem.is_linear:
-            return f"{name} solves linear problems, got kernel {problem.kernel!r}. Use InteriorPoint()."
-        if not loss.has_quadratic_dual or not isinstance(penalty, L2):
-            return f"{name} solves losses with a quadratic dual and L2, got {loss!r} and {penalty!r}."
-        if problem.is_hard:
-            return f"{name} needs finite costs. Use ConstraintGeneration() for the hard margin."
-        return None if problem.groups is None else f"{name} has one bias, got groups of samples. Use SMO()."
+        if problem.groups is not None:
+            return f"{self.name} has one bias, got groups of samples. Use SMO()."
+        return super().accepts(problem)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core import L2, Candidate, Problem, make_feasible, to_candidate
+from maxmargin.core import Candidate, Problem, make_feasible, to_candidate
 from maxmargin.core.candidate import box
 from maxmargin.core.certificate.scores import scored
 from maxmargin.kernels import RBF, Sigmoid
@@ -69,20 +69,9 @@ class SMO(Solver):
 
     n_threads: int = 1
     shrinking: bool = True
+    margin = "soft"
     takes_targets: ClassVar[bool] = True
     tuning: ClassVar[SMOTuning] = SMOTuning()
-
-    def accepts(self, problem: Problem) -> str | None:
-        """Why a problem cannot be solved here, or None."""
-        if not problem.loss.has_quadratic_dual or not isinstance(problem.penalty, L2):
-            return f"SMO solves losses with a quadratic dual and L2, got {problem.loss!r} and {problem.penalty!r}."
-        if problem.is_hard:
-            return "SMO needs finite costs. Use ConstraintGeneration() for the hard margin."
-        return None
-
-    def window(self, problem: Problem) -> int:
-        """Few rounds where each of them works on the whole problem."""
-        return self.tuning.window if problem.n <= self.tuning.few else DRIVER.window
 
     def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> State:
         """β = 0, or the warm start's."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core import L2, Candidate, Hinge, Problem
+from maxmargin.core import Candidate, Hinge, Problem
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.base import Clock, Progress, Solver, deferred_interrupt
 from maxmargin.solvers.stochastic.iterates import AVERAGES, LOSS, SCALE, Counts, Iterates, Rule, step_through
@@ -32,15 +32,17 @@ CLAIM_GROWTH = 1.5
 """Factor of the epochs from one certificate to the next: judging costs no more than learning then."""
 
 
-def refusal(name: str, problem: Problem) -> str | None:
-    """Why a subgradient method for the hinge cannot take a problem, or None."""
-    if not isinstance(problem.loss, Hinge) or not isinstance(problem.penalty, L2):
-        return f"{name} solves the hinge with L2, got {problem.loss!r} and {problem.penalty!r}. Use DualCD()."
-    if problem.is_hard:
-        return f"{name} needs finite costs. Use ConstraintGeneration() for the hard margin."
-    if problem.bias.is_free:
-        return f"{name} takes the bias as the weight of a constant feature, or none; got a free one. Use DualCD()."
-    return None
+@dataclass(frozen=True)
+class Stepper(Solver):
+    """A subgradient method for the hinge."""
+
+    losses, margin = (Hinge,), "soft"
+
+    def accepts(self, problem: Problem) -> str | None:
+        """Why a problem cannot be solved here, or None."""
+        if problem.bias.is_free:
+            return f"{self.name} takes the bias as the weight of a constant feature, or none; got a free one. Use DualCD()."
+        return super().accepts(problem)
 
 
 @dataclass
@@ -57,7 +59,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class Pegasos(Solver):
+class Pegasos(Stepper):
     """Stochastic subgradient descent: a few cheap passes to a model that is good enough.
 
     *Use it when* a relative gap of about 1e-2 will do and a pass over the data is what you can pay; or to see how it learns.
@@ -118,10 +120,6 @@ class Pegasos(Solver):
         """The algorithm for λ; the radius of the ball is 1/√λ unless it is given."""
         ball = (lam**-0.5 if radius is None else radius) if self.project else np.inf
         return Rule(lam, METHODS[self.method], int(self.batch), ball, self.average)
-
-    def accepts(self, problem: Problem) -> str | None:
-        """Why a problem cannot be solved here, or None."""
-        return refusal(self.name, problem)
 
     def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """w = 0 at step 1; a warm start counts as one epoch that led there."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from maxmargin.core import Candidate, Problem, to_candidate
 from maxmargin.errors import InvalidInputError
-from maxmargin.solvers.base import Clock, Progress, Solver
-from maxmargin.solvers.stochastic.pegasos import refusal, shorten
+from maxmargin.solvers.base import Clock, Progress
+from maxmargin.solvers.stochastic.pegasos import Stepper, shorten
 from maxmargin.solvers.stochastic.samples import Gram
 from maxmargin.typing import Floats
 
@@ -34,7 +34,7 @@ class _State:
 
 
 @dataclass(frozen=True)
-class Subgradient(Solver):
+class Subgradient(Stepper):
     """Subgradient descent: for teaching; every step looks at all samples.
 
     *Use it when* you want to see what decreasing steps do, or what Pegasos saves. *Needs* the hinge, L2, finite costs, no bias or
@@ -66,10 +66,6 @@ class Subgradient(Solver):
     def accuracy(self) -> float:
         """10 % on any problem: a further digit takes ten times as many steps, each of them over all samples."""
         return 1e-1
-
-    def accepts(self, problem: Problem) -> str | None:
-        """Why a problem cannot be solved here, or None."""
-        return refusal(self.name, problem)
 
     def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """w = 0, or where a warm start's dual point is; the steps begin anew."""
