@@ -131,6 +131,22 @@ def test_sources_that_changed_while_a_process_runs_are_not_saved(monkeypatch, tm
     assert len(list((tmp_path / "folder").glob("linear.csr.dot_csr.*.code"))) == 1
 
 
+def test_code_that_llvm_did_not_hand_over_runs_and_is_not_kept(monkeypatch, tmp_path):
+    """Ctrl-C inside LLVM's callback leaves numba without the code that it would write: no reason to end a fit."""
+    import numba
+    from numba.core.codegen import CPUCodeLibrary
+
+    def nothing(self):
+        raise RuntimeError("no compiled object yet")
+
+    compiled = numba.njit(csr.dot_csr.py_func)
+    compiled._cache = disk_cache.LoopCache(csr.dot_csr.py_func)
+    compiled._cache._folders = [tmp_path / "folder"]
+    monkeypatch.setattr(CPUCodeLibrary, "_get_compiled_object", nothing)
+    assert compiled(np.array([0]), np.ones(1), np.full(1, 3.0), 0, 1) == 3.0
+    assert not (tmp_path / "folder").exists()
+
+
 def test_a_function_from_elsewhere_is_not_kept():
     from maxmargin._loops.jit import loop
 

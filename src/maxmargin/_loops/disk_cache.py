@@ -108,7 +108,12 @@ class LoopCache:
         """Keep new code, unless the sources changed since they were loaded: then it is not theirs."""
         if not self._is_on or compiled.library.has_dynamic_globals or source_hash() != self._sources:
             return
-        code = dumps(compiled._reduce())
+        try:
+            code = dumps(compiled._reduce())
+        except (
+            RuntimeError
+        ):  # LLVM's code did not reach numba, as when Ctrl-C comes in between: it runs, and is not kept
+            return
         content, name = self._checksum(code) + code, self._file(signature, compiled.codegen)
         if not any(_write(folder / name, content) for folder in self._folders):
             _say(

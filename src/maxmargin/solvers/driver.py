@@ -123,7 +123,7 @@ class _Run:
         self.is_flat = False  # whether the last solver to end could not raise the dual value
         # Solvers that have had their turn since the gap last halved, by name and whether they began anew.
         self.tried: set[tuple[str, bool]] = {(solver.name, True)}
-        self.begins_anew = False  # whether the next solver starts from nothing instead of the best candidate
+        self.start: Candidate | None = None  # where the next solver begins; None: from nothing
         self.gap_before = 1.0  # the best gap when `tried` was last emptied; that of w = 0 is 1
 
     @property
@@ -137,13 +137,13 @@ class _Run:
         return [*self.before, self.solver.name]
 
     @property
-    def start(self) -> Candidate | None:
-        """Where another solver begins: at the best candidate, or at the last.
+    def most_exact(self) -> Candidate | None:
+        """The best candidate, or the last one if a solver in more digits made it.
 
-        What was computed in more digits is right but for its own rounding, even where another candidate happens to round better.
+        That is right but for its own rounding, even where another candidate happens to round better.
         """
         is_exact = self.solver.is_precise and self.judged is not None and self.judged.relative_gap <= math.sqrt(UNIT)
-        return self.last if self.solver.leads_on or is_exact else self.best
+        return self.last if is_exact else self.best
 
     @cached_property
     def offers(self) -> list[Offer]:
@@ -228,7 +228,7 @@ class _Run:
                 return None
             others = [solver for solver, _ in self.offers if solver.name != self.solver.name]
             if self.solver.leads_on and others and others[0].refuses(self.problem) is None:
-                self.begins_anew = False
+                self.start = self.last
                 return others[0]
         elif not progress.to_come > 0.0:
             return None
@@ -243,7 +243,7 @@ class _Run:
                         if self.judged is None:
                             self.judge(self.solver.finish(self.state, self.tol))
                         self.tried.add(turn)
-                        self.begins_anew = begins_anew if has_ended else self.best_gap > 1.0
+                        self.start = None if (begins_anew if has_ended else self.best_gap > 1.0) else self.most_exact
                         return solver
             if not (has_ended and self.best_gap <= 0.5 * self.gap_before):
                 return None
@@ -252,7 +252,7 @@ class _Run:
 
     def hand_over(self, successor: Solver) -> None:
         """Let another solver go on from the best candidate, or begin anew."""
-        state = successor.init(self.problem, self.max_bytes, None if self.begins_anew else self.start)
+        state = successor.init(self.problem, self.max_bytes, self.start)
         with deferred_interrupt():
             self.before = self.route
             self.solver, self.state, self.caution, self.refuted = successor, state, 1.0, 0

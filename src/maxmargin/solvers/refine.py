@@ -98,30 +98,38 @@ def straighten(problem: Problem, candidate: Candidate, errors: float = 0.0) -> C
 def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candidate:
     """An L1 candidate whose β is corrected so that Σβ_jx_j is ±1 where w is not 0, and Σβ is 0 if the bias is free.
 
-    Large β that cancel miss that by their rounding, and what sticks out of the cube scales all of D down. The correction is the
-    smallest relative to |β|. The candidate itself where its gap is at most `tol`, or not made smaller.
+    Large β that cancel miss that by their rounding, and what sticks out of the cube scales all of D down. The first correction is
+    the smallest relative to |β|, and itself rounded; what that leaves is shared more and more among the small β, whose digits are
+    finer. The best of these, or the candidate itself; nothing is tried where its gap is at most `tol`.
     """
-    gap = certify(problem, candidate, tol=tol).relative_gap
+    best, gap = candidate, certify(problem, candidate, tol=tol).relative_gap
     used, active = np.flatnonzero(candidate.beta), np.flatnonzero(candidate.w)
     if gap <= tol or not 0 < len(used) * (len(active) + 1) <= REFINE.free**2:
         return candidate
-    high, low = combine_twice(problem.X, candidate.beta, problem.rows)
     columns = dense_rows(problem.X[problem.row(used)][:, active])
-    sizes = np.abs(candidate.beta[used])
-    slip = 4.0 * UNIT * float(sizes.max()) * float(problem.lengths.max())  # what Σβ may miss by, times the longest row
-    missing = np.sign(candidate.w[active]) * max(1.0 - slip, 0.0) - high[active] - low[active]
     if problem.bias.is_free:
-        columns, missing = (
-            np.column_stack((columns, np.ones(len(used)))),
-            np.append(missing, -exact_sum(candidate.beta)),
-        )
-    rows = (columns * sizes[:, None]).T
-    lengths = np.maximum(np.linalg.norm(rows, axis=1), np.finfo(float).tiny)
-    step = scipy.linalg.lstsq(rows / lengths[:, None], missing / lengths, lapack_driver="gelsy")[0] * sizes
-    beta = candidate.beta.copy()
-    beta[used] += step
-    straight = replace(candidate, beta=np.clip(beta, *box(problem)))
-    return straight if certify(problem, straight, tol=tol).relative_gap < gap else candidate
+        columns = np.column_stack((columns, np.ones(len(used))))
+    for power in (1.0, 0.0, -1.0, -1.0):
+        high, low = combine_twice(problem.X, best.beta, problem.rows)
+        sizes = np.abs(best.beta[used])
+        largest = float(sizes.max() if power > 0.0 else np.sort(sizes)[: columns.shape[1]].max())
+        slip = 4.0 * UNIT * largest * float(problem.lengths.max())  # what Σβ may miss by, times the longest row
+        missing = np.sign(candidate.w[active]) * max(1.0 - slip, 0.0) - high[active] - low[active]
+        if problem.bias.is_free:
+            missing = np.append(missing, -exact_sum(best.beta))
+        shares = np.clip(sizes / sizes.max(), UNIT**2, 1.0) ** power
+        rows = (columns * shares[:, None]).T
+        lengths = np.maximum(np.linalg.norm(rows, axis=1), np.finfo(float).tiny)
+        step = scipy.linalg.lstsq(rows / lengths[:, None], missing / lengths, lapack_driver="gelsy")[0] * shares
+        beta = best.beta.copy()
+        beta[used] += step
+        trial = replace(candidate, beta=np.clip(beta, *box(problem)))
+        found = certify(problem, trial, tol=tol).relative_gap
+        if found < gap:
+            best, gap = trial, found
+        if gap <= tol:
+            break
+    return best
 
 
 def to_kink(problem: Problem, candidate: Candidate) -> Candidate:

@@ -268,9 +268,19 @@ def test_the_dual_point_of_nearly_equal_columns_is_mended(bias):
     assert solve(p, tol=1e-5).status is Status.SOLVED
 
 
-@pytest.mark.parametrize(("family", "seed"), [("linear", 613000391), ("words", 613000066)])
-def test_programs_that_ended_go_on_from_the_best_candidate_and_after_another_descent(family, seed):
-    case = draw(family, seed)  # timestamps: the dual point of the first programs is too low by a fifth, or a twentieth
+HARD = [
+    *(
+        ("linear", 613000391),
+        ("words", 613000066),
+    ),  # timestamps: a dual point that is too low by a fifth, or a twentieth
+    ("linear", 621008003),  # weights of 1e12: β cancel but for their last digits
+    ("words", 621000799),  # timestamps and the squared hinge: from the best candidate, not from the last
+]
+
+
+@pytest.mark.parametrize(("family", "seed"), HARD)
+def test_dual_points_of_large_beta_reach_the_cube(family, seed):
+    case = draw(family, seed)
     case.estimator.set_params(max_seconds=60.0)
     model = case.fit()
     assert model.status_ is Status.SOLVED

@@ -171,7 +171,7 @@ class Equations:
 
     batch: int = 32  # whatever the number of threads: bits depend on it
 
-    def __init__(self, full: Full, max_bytes: int, n_threads: int = 1, near: float = TUNING.sure_within) -> None:
+    def __init__(self, full: Full, max_bytes: int, n_threads: int = 1, near: float = TUNING.near) -> None:
         self.full = full
         self.products = LinearProducts(full) if full.problem.is_linear else KernelProducts(full, n_threads)
         self.tableau = Tableau(full, self.products, max_bytes, n_threads, near)

@@ -63,7 +63,7 @@ class Tableau:
     """
 
     def __init__(
-        self, full: Full, products: "Products", max_bytes: int, n_threads: int = 1, near: float = TUNING.sure_within
+        self, full: Full, products: "Products", max_bytes: int, n_threads: int = 1, near: float = TUNING.near
     ) -> None:
         self._full, self._products, self._n_threads, self._max_bytes = full, products, n_threads, max_bytes
         self._border = int(full.problem.bias.is_free)
