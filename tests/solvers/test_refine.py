@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.core import Problem, Status, certify
+from maxmargin.core import L1, Bias, Candidate, Problem, Status, certify
 from maxmargin.core.candidate import to_candidate
 from maxmargin.kernels import Polynomial
 from maxmargin.solvers import solve
-from maxmargin.solvers.refine import newton, refine, snap, straighten
+from maxmargin.solvers.refine import newton, refine, snap, straighten, straighten_dual
 from tests import reference
 from tests.campaign import draw, judge
 from tests.problems import KNOWN, problem, signs
@@ -106,3 +106,9 @@ def test_rows_far_from_the_origin_do_not_stretch_the_near_ones(seed):
     model = case.fit()
     assert model.status_ is Status.SOLVED
     assert list(judge(case, model)) == []
+
+
+def test_a_dual_point_without_weights_or_a_free_bias_has_nothing_to_be_straightened():
+    p = problem([[1.0], [2.0]], "-+", 1e-3, penalty=L1(), bias=Bias.none())
+    nothing = Candidate(np.zeros(1), 0.0, np.array([-1e-4, 1e-4]))
+    assert straighten_dual(p, nothing, 1e-9) is nothing

@@ -109,7 +109,7 @@ def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candi
     columns = dense_rows(problem.X[problem.row(used)][:, active])
     if problem.bias.is_free:
         columns = np.column_stack((columns, np.ones(len(used))))
-    for power in (1.0, 0.0, -1.0, -1.0):
+    for power in (1.0, 0.0, -1.0, -1.0) if columns.shape[1] else ():
         high, low = combine_twice(problem.X, best.beta, problem.rows)
         sizes = np.abs(best.beta[used])
         largest = float(sizes.max() if power > 0.0 else np.sort(sizes)[: columns.shape[1]].max())
