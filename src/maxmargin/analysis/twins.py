@@ -73,10 +73,16 @@ def row_numbers(X: Matrix, rows: Indices | None = None, *, negated: bool = False
             for left in range(0, d, width):
                 add_columns(_bits(X[:, left : left + width].T, negated), keys[left : left + width], out)
             return out
-        height = rows_that_fit(row_width(X), n)
+        is_whole = sp.issparse(X) and rows is None
+        height = rows_that_fit(2 * X.nnz // max(n, 1) if is_whole else row_width(X), n)
         for top in range(0, n, height):
-            block = cut(X, top, top + height) if rows is None else X[rows[top : top + height]]
             sums = out[top : top + height]
+            if is_whole:  # slices of the arrays, where slices of the matrix would be copies
+                starts = X.indptr[top : top + height + 1]
+                values = slice(starts[0], starts[-1])
+                add_rows_csr(_bits(X.data[values], negated), X.indices[values], starts, sums)
+                continue
+            block = cut(X, top, top + height) if rows is None else X[rows[top : top + height]]
             if sp.issparse(block):
                 add_rows_csr(_bits(block.data, negated), block.indices, block.indptr, sums)
             else:
