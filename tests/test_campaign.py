@@ -239,7 +239,11 @@ def test_a_stall_where_another_solver_goes_on_is_found():
     model.status_, true = Status.STALLED, model.certificate_
     model.certificate_ = replace(true, gap=0.01, relative_gap=0.005)
     assert [failure.check for failure in check_progress(case, model, 5.0)] == ["stall"]
-    model.certificate_ = replace(model.certificate_, rounding=0.01)  # with so much rounding the other's is the same gap
+    model.certificate_ = replace(true, gap=np.inf, relative_gap=np.inf, rounding=np.inf)
+    assert [failure.check for failure in check_progress(case, model, 5.0)] == ["stall"]
+    model.certificate_ = replace(true, gap=0.01, relative_gap=0.005, rounding=0.01)  # its own rounding is no excuse
+    assert [failure.check for failure in check_progress(case, model, 5.0)] == ["stall"]
+    model.certificate_ = replace(true, gap=true.gap + 0.5 * true.rounding)  # that of the other one is
     assert not list(check_progress(case, model, 5.0))
 
 

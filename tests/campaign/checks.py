@@ -247,8 +247,8 @@ def check_progress(case: Case, model: Any, seconds: float) -> Iterator[Failure]:
     """A fit that gave up although a second run from its end, or a solver of the registry, proves tol, within so many seconds.
 
     A fit that ran out of time is made again with so many seconds, and judged by how that ends.
-    A gap that is smaller by no more than the rounding of both certificates is the same gap: where the numbers can be stored
-    no finer, which of two runs ends below tol is chance.
+    A gap that is smaller by no more than its own rounding is the same gap: where numbers cannot be stored finely enough, it is
+    chance which of two runs ends below tol.
     """
     if isinstance(model, Perceptron | PegasosSVC):
         return
@@ -268,7 +268,8 @@ def check_progress(case: Case, model: Any, seconds: float) -> Iterator[Failure]:
             other = solution.certificate
             if solution.status is not Status.SOLVED or other is None:
                 continue
-            if certificate.gap - other.gap > certificate.rounding + other.rounding:
+            is_same = math.isfinite(certificate.gap) and certificate.gap - other.gap <= other.rounding
+            if not is_same:
                 own = f"{status.name} at a relative gap of {certificate.relative_gap:.2g}"
                 yield Failure("stall", f"{own}, but {name} proves {other.relative_gap:.2g}")
                 break

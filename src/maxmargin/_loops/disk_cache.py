@@ -110,9 +110,8 @@ class LoopCache:
             return
         try:
             code = dumps(compiled._reduce())
-        except (
-            RuntimeError
-        ):  # LLVM's code did not reach numba, as when Ctrl-C comes in between: it runs, and is not kept
+        except RuntimeError:
+            # numba did not get LLVM's code, as it happened when Ctrl-C came meanwhile. The loop runs, and is not kept.
             return
         content, name = self._checksum(code) + code, self._file(signature, compiled.codegen)
         if not any(_write(folder / name, content) for folder in self._folders):

@@ -188,7 +188,7 @@ class Rounds:
         return [self.solutions[k] for k in range(len(self.courses))]
 
     def _round(self, status: Status | None) -> None:
-        """Answer all courses, or tell them how they end; then let the watcher look, who may end some of them."""
+        """Answer all courses, or tell them how they end; then the observers look, and may end some of them."""
         if status is not None:
             self.is_over = True
             self._reply({k: Stop(status) for k in self.pending})

@@ -52,9 +52,8 @@ class KeptRows:
         rows, owner, used = self.rows, self.owner, self.used
         self.clear(len(kept))
         alive = np.flatnonzero((owner >= 0) & (position[owner] >= 0))[: len(self.owner)]
-        for new, old in enumerate(
-            alive
-        ):  # the new row is at or before the old one, and shorter: nothing is lost unread
+        for new, old in enumerate(alive):
+            # the new row is at or before the old one, and shorter: nothing is lost unread
             self.rows[new] = rows[old][kept]
         new_places = np.arange(len(alive))
         self.owner[new_places], self.used[new_places] = position[owner[alive]], used[alive]

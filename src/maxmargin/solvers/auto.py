@@ -134,9 +134,8 @@ def offers(problem: Problem, present: Solver) -> list[Offer]:
     price = math.inf
     if isinstance(present, SMO):
         price = max(DRIVER.window, n**3 / tuning.round_work)
-    elif isinstance(
-        present, ProximalNewton
-    ):  # both take longer with more values, but the interior point at least so long
+    elif isinstance(present, ProximalNewton):
+        # both take longer with more values, but the interior point at least so long
         price = DRIVER.window * max(1.0, float(problem.entries.sum()) / REFINE.small)
     interior_point, precise = Offer(InteriorPoint(), price), Offer(ActiveSet(), DRIVER.window)
     if problem.is_hard:

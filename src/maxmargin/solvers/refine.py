@@ -14,12 +14,11 @@ from functools import partial
 import numpy as np
 import scipy.linalg
 
-from maxmargin.core import Candidate, Hinge, Problem, certify, to_candidate
+from maxmargin.core import Candidate, Hinge, Problem, certify, products, to_candidate
 from maxmargin.core.bias import weighted_quantiles
 from maxmargin.core.candidate import box
 from maxmargin.core.certificate.scores import scores
 from maxmargin.core.products import combine_twice, dense_rows
-from maxmargin.core.products import scores as scores_of
 from maxmargin.rounding import UNIT, exact_sum
 from maxmargin.typing import Floats, Indices
 
@@ -85,9 +84,8 @@ def straighten(problem: Problem, candidate: Candidate, errors: float = 0.0) -> C
     X = dense_rows(problem.X, problem.row(free))
     aim = problem.t[free]
     if errors and problem.is_classification and not problem.is_hard:
-        aim = aim * (
-            1.0 + errors * (scores(problem, candidate).slack_error[free] + _roundings(problem, candidate)[free])
-        )
+        error = scores(problem, candidate).slack_error + _roundings(problem, candidate)
+        aim = aim * (1.0 + errors * error[free])
     missing = aim - X @ candidate.w - candidate.b
     if problem.bias.is_free:
         X, missing = X - X.mean(axis=0), missing - missing.mean()
@@ -184,7 +182,8 @@ def stretch(problem: Problem, candidate: Candidate, errors: float = 1.0) -> floa
 
 def _roundings(problem: Problem, candidate: Candidate) -> Floats:
     """What the rounding of w and b may change of each decision value: of large features with small weights not much."""
-    return np.asarray(2.0 * UNIT * (scores_of(abs(problem.X), np.abs(candidate.w), problem.rows) + abs(candidate.b)))
+    sizes = products.scores(abs(problem.X), np.abs(candidate.w), problem.rows)
+    return np.asarray(2.0 * UNIT * (sizes + abs(candidate.b)))
 
 
 def snap(problem: Problem, candidate: Candidate) -> tuple[Floats, Indices]:

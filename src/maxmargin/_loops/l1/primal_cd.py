@@ -19,8 +19,8 @@ ENOUGH = 0.1
 
 
 @loop
-def sweep_csc(indptr, indices, data, y, cost, centre, sigma, top, price, square, columns, w, z, slopes):
-    """Visit the listed columns once, keeping z in step with w; `slopes` is the loss's slope along each when it was met."""
+def sweep_csc(indptr, indices, data, y, cost, centre, sigma, top, price, square, columns, w, z):
+    """Visit the listed columns once, keeping z in step with w."""
     for i in range(columns.shape[0]):
         k = columns[i]
         begin, end = indptr[k], indptr[k + 1]
@@ -35,7 +35,6 @@ def sweep_csc(indptr, indices, data, y, cost, centre, sigma, top, price, square,
                     bend += cost[j] * x * x
                 else:
                     slope -= cost[j] * top * y[j] * x
-        slopes[i] = slope
         step, steep = newton(w[k], slope, sigma * max(bend, FLATTEST * square[k]), price[k])
         done = 0.0
         for _ in range(DRAWN_BACK):
@@ -55,7 +54,7 @@ def sweep_csc(indptr, indices, data, y, cost, centre, sigma, top, price, square,
 
 
 @loop
-def sweep_dense(columns_of, y, cost, centre, sigma, top, price, square, columns, w, z, slopes):
+def sweep_dense(columns_of, y, cost, centre, sigma, top, price, square, columns, w, z):
     """The same where row k of `columns_of` is column k of the data."""
     n = y.shape[0]
     for i in range(columns.shape[0]):
@@ -70,7 +69,6 @@ def sweep_dense(columns_of, y, cost, centre, sigma, top, price, square, columns,
                     bend += cost[j] * x * x
                 else:
                     slope -= cost[j] * top * y[j] * x
-        slopes[i] = slope
         step, steep = newton(w[k], slope, sigma * max(bend, FLATTEST * square[k]), price[k])
         done = 0.0
         for _ in range(DRAWN_BACK):

@@ -23,9 +23,8 @@ DONE, ENDLESS, TIRED = 0, 1, 2
 def descend(T, value, side, active, others, below, above, g, slack, most):
     """(How it ended, steps made): go to the lowest corner; g_a becomes Σ_i f_i' T_ia.
 
-    `side` is ±1 for others above and below zero, also where they are 0.
-
-    `below` and `above` are by the numbers of the lines that `active` and `others` hold.
+    `side` is ±1 for others above and below zero, also where they are 0. `below` and `above` are by the numbers of the lines that
+    `active` and `others` hold.
     """
     n, d = T.shape
     lengths = np.empty(d)
@@ -56,10 +55,8 @@ def descend(T, value, side, active, others, below, above, g, slack, most):
         row, t = kinks[order[last]], way * times[order[last]]
         for i in range(n):
             value[i] += t * T[i, edge]
-            if (
-                value[i] * side[i] < 0.0 and above[others[i]] > below[others[i]]
-            ):  # rounding; straight lines have no side
-                value[i] = 0.0
+            if value[i] * side[i] < 0.0 and above[others[i]] > below[others[i]]:
+                value[i] = 0.0  # it crossed by rounding; straight lines have no side
         value[row], side[row] = t, way
         active[edge], others[row] = others[row], active[edge]
         exchange(T, row, edge, side, others, below, above, g, lengths)

@@ -79,9 +79,8 @@ def look_each(
             reaches[j] = (radius * lengths[j] + reaches[j]) * (1.0 + 8.0 * UNIT) + 4.0 * UNIT * abs(kinks[j])
         low, high = 0.0, 0.0
         if is_free:
-            after = min(
-                total + least, everything * (1.0 - 4.0 * (n + 4) * UNIT)
-            )  # the last kink, where all weigh too little
+            # the last kink, where all weigh too little
+            after = min(total + least, everything * (1.0 - 4.0 * (n + 4) * UNIT))
             first = bias_ends(
                 kinks, reaches, -1.0, weights, i, total - most, after, bracket[0], bracket[1], values, masses
             )

@@ -5,7 +5,7 @@
 
 `push` = Σ c_j y_j x̃_j of samples that are taken to lie inside the margin: their losses are linear there. The reach keeps the
 weights back where the rows at hand do not. Through SciPy's public `linprog`, by its dual simplex, which ends in a corner: zero
-weights are exactly zero. That interface cannot begin at a corner: where one nearby is known, `tableau.py` goes on from it.
+weights are exactly zero. That interface cannot begin at a corner: where one nearby is known, `simplex_tableau` goes on from it.
 """
 
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
     min_w  Σ_k price_k |w_k| − ⟨push, w⟩ + Σ_j c_j max(0, m_j),     m_j = 1 − y_j⟨w, x̃_j⟩
 
-The program of `small_program.py` without its reach. Its lines are the weights w_k and the m_j; a corner is a set S of weights and
+The program of `highs` without its reach. Its lines are the weights w_k and the m_j; a corner is a set S of weights and
 as many rows M with m_j = 0, w_S = B⁻¹1 with B = (y_j x̃_jk)_{M,S}. Rows and columns that join later extend the tableau. What it
 cannot do (no end to the fall, singular B, too many steps) it leaves to HiGHS.
 """

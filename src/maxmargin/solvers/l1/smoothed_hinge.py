@@ -47,12 +47,6 @@ class SmoothedL1:
         """Visit the columns with a weight and those about to get one, given their slopes."""
         self.visited = np.flatnonzero((self.w != 0.0) | (np.abs(u) >= TUNING.near * self.columns.price))
 
-    def violation(self, u: Floats) -> float:
-        """The largest distance of zero from the subgradients along a column."""
-        price = self.columns.price
-        apart = np.where(self.w != 0.0, np.abs(price * np.sign(self.w) - u), np.maximum(np.abs(u) - price, 0.0))
-        return float(apart.max(initial=0.0))
-
     def sweep(self) -> None:
         """Visit each chosen column once, in a random order."""
         from maxmargin._loops.l1.primal_cd import sweep_csc, sweep_dense
@@ -61,7 +55,7 @@ class SmoothedL1:
         order = self.rng.permutation(self.visited)
         (sweep_csc if columns.is_sparse else sweep_dense)(
             *columns.arrays, self.y, self.cost, self.centre, self.sigma, self.top, columns.price, self.square,
-            order, self.w, self.z, np.empty(len(order)),
+            order, self.w, self.z,
         )  # fmt: skip
 
     @property
@@ -102,9 +96,8 @@ class SmoothedL1:
         # each weight in the unit in which its curvature is 1, were all samples bent
         unit = 1.0 / np.sqrt(np.maximum(self.sigma * self.square[used], np.finfo(float).tiny))
         H *= unit * unit[:, None]
-        H[np.diag_indices(len(used))] += (
-            len(used) * np.finfo(float).eps
-        )  # what rounding takes, with more weights than bent samples
+        # with more weights than bent samples H is singular: a step is long then, not infinite
+        H[np.diag_indices(len(used))] += len(used) * np.finfo(float).eps
         factor, info = scipy.linalg.lapack.dpotrf(H, overwrite_a=True)
         if info != 0:
             return False

@@ -223,9 +223,8 @@ class SMO(Solver):
         at = state.working
         before, g_before, is_free = active.beta[at], active.g[at], state.problem.bias.is_free
         share = tuning.share
-        if (
-            state.source is not None
-        ):  # no other sample is waiting: as far as the gap asks for, or as three working sets would go
+        if state.source is not None:
+            # no other sample is waiting: as far as the gap asks for, or as three working sets would go
             share = max(share**3, 0.5 * tol / max(state.gap, tol))
         active.beta[at] = state.kernel.solve(
             before, active.lo[at], active.hi[at], g_before, active.group[at] if is_free else None, share, tuning

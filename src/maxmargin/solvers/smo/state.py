@@ -226,9 +226,7 @@ class State:
     face_wait: int = 0  # rounds between the last two
     rise: float = 0.0  # of the dual value in the rounds before the last step
     old_dual: float = -np.inf  # when the rounds were last found slow, or not
-    missing: list[float] = field(
-        default_factory=list
-    )  # least part of the dual value that was missing, after each round
+    missing: list[float] = field(default_factory=list)  # the least part of D that was missing, after each round
     was_judged: bool = False
     is_exact: bool = False
     judged: Candidate | None = None  # that of the last check, until the next round
