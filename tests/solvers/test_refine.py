@@ -112,3 +112,11 @@ def test_a_dual_point_without_weights_or_a_free_bias_has_nothing_to_be_straighte
     p = problem([[1.0], [2.0]], "-+", 1e-3, penalty=L1(), bias=Bias.none())
     nothing = Candidate(np.zeros(1), 0.0, np.array([-1e-4, 1e-4]))
     assert straighten_dual(p, nothing, 1e-9) is nothing
+
+
+def test_a_feature_that_no_beta_moves_does_not_spoil_the_dual_point():
+    case = draw(
+        "linear", 711000017
+    )  # its equation has no numbers but a right side: divided by its length, it was infinite
+    model = case.fit()
+    assert list(judge(case, model)) == []

@@ -117,7 +117,8 @@ def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candi
             missing = np.append(missing, -exact_sum(best.beta))
         shares = np.clip(sizes / sizes.max(), UNIT**2, 1.0) ** power
         rows = (columns * shares[:, None]).T
-        lengths = np.maximum(np.linalg.norm(rows, axis=1), np.finfo(float).tiny)
+        lengths = np.linalg.norm(rows, axis=1)
+        lengths[lengths == 0.0] = 1.0  # a feature that no β moves: nothing is gained there
         step = scipy.linalg.lstsq(rows / lengths[:, None], missing / lengths, lapack_driver="gelsy")[0] * shares
         beta = best.beta.copy()
         beta[used] += step
