@@ -23,9 +23,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if find_spec(package) is None:
             for item in items:
                 if any(place in item.path.as_posix() for place in places):
-                    item.add_marker(
-                        pytest.mark.skip(reason=f"needs the extra {extra}: pip install 'maxmargin[{extra}]'")
-                    )
+                    item.add_marker(pytest.mark.skip(reason=f"needs the extra {extra}: pip install 'maxmargin[{extra}]'"))
 
 
 @pytest.fixture(autouse=True)

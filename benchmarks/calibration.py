@@ -66,9 +66,7 @@ def run_once(contender: Contender, X: Any, y: Any, C: float, tol: float, epochs:
     """Train loudly and certify: P from the weights, D from the contender's own dual variables."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        (model, seconds), printed = call_and_read(
-            lambda: timed(lambda: contender.train(X, y, C, tol, epochs, loud=True))
-        )
+        (model, seconds), printed = call_and_read(lambda: timed(lambda: contender.train(X, y, C, tol, epochs, loud=True)))
     answer = contender.read(model, printed, y, C)
     gap = relative_gap(hinge_objective(X, y, answer.w, C), answer.dual)
     return Trial(tol, epochs, seconds, gap, answer.epochs >= min(epochs, contender.most_epochs))

@@ -137,9 +137,7 @@ class MulticoreLiblinear(_Liblinear):
         """From its own folder, as `liblinear_multicore`."""
         name, folder = "liblinear_multicore", MULTICORE / "liblinear"
         if name not in sys.modules:
-            spec = importlib.util.spec_from_file_location(
-                name, folder / "__init__.py", submodule_search_locations=[str(folder)]
-            )
+            spec = importlib.util.spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
             assert spec is not None
             assert spec.loader is not None
             sys.modules[name] = importlib.util.module_from_spec(spec)

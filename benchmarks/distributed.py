@@ -139,9 +139,7 @@ def parts(X: Any, y: Any, count: int, client: Any) -> tuple[Any, Any]:
     rows = [X[a:b] for a, b in pairwise(cuts)]
     make: Callable[[Any], Any] = sp.csr_array if sp.issparse(X) else np.ascontiguousarray
     blocks = [make(part) for part in rows]
-    delayed = (
-        client.scatter(blocks) if client is not None else [dask.delayed(b, pure=False, traverse=False) for b in blocks]
-    )
+    delayed = client.scatter(blocks) if client is not None else [dask.delayed(b, pure=False, traverse=False) for b in blocks]
     X_parts = da.concatenate(
         [
             da.from_delayed(part, block.shape, dtype=block.dtype, meta=block[:0])

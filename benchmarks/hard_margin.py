@@ -39,9 +39,7 @@ def run(options: Options) -> None:
     ratios = [row["ratio"] for row in rows if row["ratio"]]
     results.show(f"hard margin: geometric mean {geometric_mean(ratios):.1f} ×", rows)
     results.save("hard_margin", rows)
-    overlap = [
-        _overlap(f"{n} × {d}", *datasets.overlapping(n, d)) for n, d in ((2_000, 20), (20_000, 50), (200_000, 50))
-    ]
+    overlap = [_overlap(f"{n} × {d}", *datasets.overlapping(n, d)) for n, d in ((2_000, 20), (20_000, 50), (200_000, 50))]
     results.show("separability of overlapping classes", overlap)
     results.save("separability", overlap)
 

@@ -36,9 +36,7 @@ def run(options: Options) -> None:
         results.save("l1_part" if options.is_narrowed else "l1", rows, repeats=options.repeats)
     ratios = [row["ratio"] for row in rows if row["contender"] == "HiGHS" and row["data"] in TEXTS]
     if ratios:
-        print(
-            f"HiGHS's seconds over ours on text: {min(ratios):.1f} to {max(ratios):.1f}, mean {geometric_mean(ratios):.1f}"
-        )
+        print(f"HiGHS's seconds over ours on text: {min(ratios):.1f} to {max(ratios):.1f}, mean {geometric_mean(ratios):.1f}")
     finish("l1_part" if options.is_narrowed else "l1")
 
 

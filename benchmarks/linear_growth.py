@@ -48,7 +48,5 @@ def _along(axis: str, shapes: list[tuple[int, int, int]], C: float, gap: float, 
         model = fits[0][0]
         found = {"solver": model.solver_.split(":")[0], "our gap": model.certificate_.relative_gap}
         rows.append({"axis": axis, "C": C, "gap": gap, **sizes, **found, "seconds": median(s for _, s in fits)})
-    steepness = slope(
-        [row["entries" if axis == "entries a row" else axis] for row in rows], [r["seconds"] for r in rows]
-    )
+    steepness = slope([row["entries" if axis == "entries a row" else axis] for row in rows], [r["seconds"] for r in rows])
     return [row | {"slope": steepness} for row in rows]

@@ -29,9 +29,7 @@ def run(options: Options) -> None:
             for who in (OURS, FREE_BIAS, SCIKIT_LEARN):
                 found = run_fresh("benchmarks.linear_memory", name, who, str(C), str(gap))
                 ratio = found["peak MB"] / found["data MB"]
-                rows.append(
-                    {"data": datasets.title(name), "C": C, "gap": gap, "contender": who, **found, "peak / data": ratio}
-                )
+                rows.append({"data": datasets.title(name), "C": C, "gap": gap, "contender": who, **found, "peak / data": ratio})
                 results.save("linear_memory", rows)
     results.show("peak memory of a fit, beyond the data", rows)
 

@@ -135,9 +135,7 @@ def _perceptrons(title: str, X: Any, y: Any, repeats: int) -> results.Row:
     for _ in range(repeats):
         model = Perceptron(max_iter=PERCEPTRON_EPOCHS, fit_intercept=False)
         ours.append(timed(lambda model=model: model.fit(X, y))[1])
-        peer = sklearn.linear_model.Perceptron(
-            max_iter=PERCEPTRON_EPOCHS, tol=None, fit_intercept=False, random_state=0
-        )
+        peer = sklearn.linear_model.Perceptron(max_iter=PERCEPTRON_EPOCHS, tol=None, fit_intercept=False, random_state=0)
         theirs.append(timed(lambda peer=peer: peer.fit(X, y))[1])
     return {"data": title, "ours": min(ours), "scikit-learn": min(theirs), "ratio": min(theirs) / min(ours)}
 

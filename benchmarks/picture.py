@@ -63,6 +63,4 @@ def _panel(panel: Any, rows: list[Row], sets: list[str], names: list[str]) -> No
         offset = 0.3 - 0.6 * (number + 0.5) / len(names)
         for row in (row for row in rows if row["contender"] == name):
             fill = colour if row["reached"] else "white"
-            panel.plot(
-                row["ratio"], sets.index(row["data"]) + offset, marker=marker, color=colour, markerfacecolor=fill
-            )
+            panel.plot(row["ratio"], sets.index(row["data"]) + offset, marker=marker, color=colour, markerfacecolor=fill)

@@ -82,9 +82,7 @@ class Race:
         excuses = {name: "not installed" for name in self.peers if name not in data}
         for name in data:
             try:
-                trials[name] = self._loosest(
-                    self.peers[name], *data[name], task, patience, tolerances.get(name, LOOSEST)
-                )
+                trials[name] = self._loosest(self.peers[name], *data[name], task, patience, tolerances.get(name, LOOSEST))
             except Exception as error:  # a peer's failure is a result, not the end of a run of hours
                 excuses[name] = f"failed: {type(error).__name__}: {str(error)[:80]}"
         ours: list[float] = []
@@ -109,9 +107,7 @@ class Race:
             **task.notes,
             "ours": median(ours),
             "our gap": worst(model.certificate_).relative_gap,
-            "proof share": median(
-                proofs
-            ),  # of the fit's seconds; of those of all cores where problems have threads of their own
+            "proof share": median(proofs),  # of the fit's seconds; of those of all cores where problems have threads of their own
             "solver": worst(model.solver_).split(":")[0],
         }
         rows = [

@@ -80,9 +80,7 @@ def _compare(name: str) -> results.Row:
         for loss, values in scores.items():
             best: Any = GridSearchCV(LinearSVC(loss=loss), GRID, cv=5).fit(scaled[train], labels)
             values.append(float(best.score(scaled[test], y[test])))
-        found.append(
-            float(flips[best.best_estimator_.outliers_].mean()) if len(best.best_estimator_.outliers_) else 0.0
-        )
+        found.append(float(flips[best.best_estimator_.outliers_].mean()) if len(best.best_estimator_.outliers_) else 0.0)
     difference = np.subtract(scores["ramp"], scores["hinge"])
     return {
         "data": name,

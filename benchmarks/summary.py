@@ -72,8 +72,7 @@ def means(rows: list[Row]) -> list[Row]:
     """Geometric means over the sets, one line a contender and one column a case; ≥ where a gap was not reached."""
     rows = ours_reached(rows)
     return [
-        {"contender": name}
-        | {case: _mean([r for r in _measured(rows, name) if case_of(r) == case]) for case in cases(rows)}
+        {"contender": name} | {case: _mean([r for r in _measured(rows, name) if case_of(r) == case]) for case in cases(rows)}
         for name in dict.fromkeys(row["contender"] for row in rows)
     ]
 

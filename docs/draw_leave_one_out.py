@@ -46,9 +46,7 @@ def verdicts(path: Path) -> None:
     for how, (name, colour, marker) in LOOKS.items():
         mine = result.settled_by == how
         label = f"{name}: {int(mine.sum())}"
-        axes.scatter(
-            (xi + spread)[mine], alpha[mine], color=colour, marker=marker, s=22, alpha=0.8, lw=0, label=label, zorder=3
-        )
+        axes.scatter((xi + spread)[mine], alpha[mine], color=colour, marker=marker, s=22, alpha=0.8, lw=0, label=label, zorder=3)
     axes.scatter(
         (xi + spread)[wrong], alpha[wrong], s=70, facecolor="none", edgecolor="black", lw=0.8, zorder=4,
         label=f"leave-one-out errors: {int(wrong.sum())}",

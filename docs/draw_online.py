@@ -47,9 +47,7 @@ def perceptron(path: Path) -> None:
                 alpha=1.0 if is_last else shade,
                 lw=2.0 if is_last else 0.8,
             )
-    left.set(
-        xlim=(-2.3, 2.3), ylim=(-2.3, 2.3), aspect="equal", title=f"the line after each of {len(mistakes)} mistakes"
-    )
+    left.set(xlim=(-2.3, 2.3), ylim=(-2.3, 2.3), aspect="equal", title=f"the line after each of {len(mistakes)} mistakes")
     left.legend(loc="lower left", fontsize=8)
     augmented = np.hstack([X, np.ones((len(X), 1))])
     best = LinearSVC(C=1e6, intercept_scaling=1.0, tol=1e-8).fit(X, y)
@@ -103,9 +101,7 @@ def pegasos(path: Path) -> None:
             ]
             curves.append([fit.primal * lam - best for fit in fits])
             if average == "tail" and seed == 0:
-                right.fill_between(
-                    epochs, [f.dual * lam for f in fits], [f.primal * lam for f in fits], color=BLUE, alpha=0.15
-                )
+                right.fill_between(epochs, [f.dual * lam for f in fits], [f.primal * lam for f in fits], color=BLUE, alpha=0.15)
                 right.plot(
                     epochs,
                     [f.primal * lam for f in fits],

@@ -32,9 +32,7 @@ def path(file: Path) -> None:
         left.plot(found.Cs, found.coef[:, k], color=colour, lw=2.0, label=f"feature {k} (true weight {truth[k]:g})")
     least = l1_min_c(X[:n], y[:n])
     left.axvline(least, color="black", lw=0.8, ls=":")
-    left.annotate(
-        "l1_min_c", (least, 0.97), xycoords=("data", "axes fraction"), xytext=(4, -8), textcoords="offset points"
-    )
+    left.annotate("l1_min_c", (least, 0.97), xycoords=("data", "axes fraction"), xytext=(4, -8), textcoords="offset points")
     left.set(xscale="log", xlabel="C", title="weights; grey: the 36 features that mean nothing")
     left.legend(fontsize=8, loc="lower left")
     right.step(found.Cs, found.n_features, where="post", color=RED, label="features with a weight")

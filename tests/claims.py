@@ -71,9 +71,7 @@ def _below(node: ast.AST, file: str) -> Iterator[Sentence]:
         yield Sentence(file, node.lineno, node.value)
         return
     if isinstance(node, ast.JoinedStr):
-        yield Sentence(
-            file, node.lineno, "".join(v.value if isinstance(v, ast.Constant) else "{}" for v in node.values)
-        )
+        yield Sentence(file, node.lineno, "".join(v.value if isinstance(v, ast.Constant) else "{}" for v in node.values))
         filled = [value for value in node.values if isinstance(value, ast.FormattedValue)]
         for value in filled:
             yield from _below(value.value, file)

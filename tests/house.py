@@ -157,9 +157,7 @@ def _is_frozen(node: ast.ClassDef) -> bool:
     return any(
         isinstance(call, ast.Call)
         and ast.unparse(call.func).split(".")[-1] == "dataclass"
-        and any(
-            k.arg == "frozen" and isinstance(k.value, ast.Constant) and k.value.value is True for k in call.keywords
-        )
+        and any(k.arg == "frozen" and isinstance(k.value, ast.Constant) and k.value.value is True for k in call.keywords)
         for call in node.decorator_list
     )
 

@@ -103,9 +103,7 @@ def follow_readme(folder: Path, environment: dict[str, str], *, with_checks: boo
 
 def build_wheel(folder: Path) -> Path:
     """The wheel that `python -m build` makes, from the source archive that it makes first."""
-    subprocess.run(
-        [sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)], check=True, stdout=subprocess.DEVNULL
-    )
+    subprocess.run([sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)], check=True, stdout=subprocess.DEVNULL)
     (wheel,) = folder.glob("*.whl")
     if not wheel.name.endswith("-py3-none-any.whl"):
         raise SystemExit(f"{wheel.name} is no pure wheel")
@@ -145,9 +143,7 @@ def first_steps(one: Newcomer) -> None:
     cold = one.processor_seconds
     one.check(("demo",), (one.work / "maxmargin_demo.html").stat().st_size > 10_000, "wrote no page")
     one.run("maxmargin", "demo", "--report", "again.html", says="again.html")
-    sys.stdout.write(
-        f"   seconds of a processor: {cold:.0f} with the loops to compile, then {one.processor_seconds:.0f}\n"
-    )
+    sys.stdout.write(f"   seconds of a processor: {cold:.0f} with the loops to compile, then {one.processor_seconds:.0f}\n")
     one.check(("demo",), cold < MINUTE, f"took {cold:.0f} s")
 
 
@@ -164,9 +160,7 @@ def every_command(one: Newcomer) -> None:
         one.check(("loo", data), 0 <= answer["error"] <= 0.5, str(answer))
         one.run("maxmargin", "bounds", model, data, says="plug-in")
         one.run("maxmargin", "report", model, data, "-o", page, "--loo", says=page)
-        one.check(
-            ("report", data), (one.work / page).read_text(encoding="utf-8").startswith("<!DOCTYPE html>"), "no page"
-        )
+        one.check(("report", data), (one.work / page).read_text(encoding="utf-8").startswith("<!DOCTYPE html>"), "no page")
     one.run("maxmargin", "convert", "animals.svm.maxmargin", "animals.libsvm")
     one.run("maxmargin", "predict", "animals.libsvm", "animals.svm", says="labels are right")
 
@@ -177,9 +171,7 @@ def mistakes(one: Newcomer) -> None:
     for name in ("missing.csv", *BAD_FILES):
         one.run("maxmargin", "fit", name, "-o", "animals.csv.maxmargin", code=1)
         one.run("maxmargin", "predict", "animals.csv.maxmargin", name, "-o", "alphas.txt", code=1)
-    one.run(
-        "maxmargin", "fit", "animals.csv", "--target", "colour", "-o", "animals.csv.maxmargin", code=1, says="colour"
-    )
+    one.run("maxmargin", "fit", "animals.csv", "--target", "colour", "-o", "animals.csv.maxmargin", code=1, says="colour")
     one.run("maxmargin", "predict", "garbage.csv", "animals.csv", "-o", "alphas.txt", code=1)
     one.run("maxmargin", "fit", "animals.csv", "-o", "animals.csv", code=1)
     one.run("maxmargin", "fit", "animals.csv", "--kernel", "magic", code=2, says="'rbf'")

@@ -157,9 +157,7 @@ def _with_kernel(draw, rng, X, y, name, scale):
         X = (A @ A.T) * X.dtype.type(2.0 ** np.round(np.log2(scale)))
     kernel = {
         "linear": Linear(),
-        "poly": Polynomial(
-            draw(st.integers(1, 3)), gamma=1.0 / (d * scale**2), coef0=draw(st.sampled_from([0.0, 1.0]))
-        ),
+        "poly": Polynomial(draw(st.integers(1, 3)), gamma=1.0 / (d * scale**2), coef0=draw(st.sampled_from([0.0, 1.0]))),
         "rbf": RBF(gamma=draw(st.sampled_from([0.1, 1.0])) / scale**2),
         "precomputed": Precomputed(),
         "custom": Custom(powers),

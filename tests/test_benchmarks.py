@@ -186,9 +186,7 @@ def test_a_mean_with_a_gap_not_reached_is_a_lower_bound():
 )
 def test_a_floor_is_judged(rows, verdict):
     first = next(
-        line
-        for line in verdicts(rows, LINEAR_FLOORS)
-        if line["against"] == "scikit-learn" and line["case"] == "C=1, gap 1e-3"
+        line for line in verdicts(rows, LINEAR_FLOORS) if line["against"] == "scikit-learn" and line["case"] == "C=1, gap 1e-3"
     )
     assert first["verdict"] == verdict
 

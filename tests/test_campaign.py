@@ -159,9 +159,7 @@ def test_rivals_are_close_to_the_optimum_and_never_below_it(known):
     ],
 )
 def test_a_certificate_is_denied_where_it_is_false_and_only_there(primal, dual, found):
-    assert {
-        failure.check for failure in theorems(claim(primal, dual), Fraction(2), [("a rival", Fraction(2))])
-    } == found
+    assert {failure.check for failure in theorems(claim(primal, dual), Fraction(2), [("a rival", Fraction(2))])} == found
 
 
 def test_a_gap_that_a_rival_disproves_is_found():
@@ -220,9 +218,7 @@ def test_a_false_certificate_of_many_samples_is_found():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 3))
     X[::2] += 1e7
-    case = Case(
-        "large", 0, "two baselines", X, np.where(rng.random(300) < 0.5, 1, -1), None, draw("large", 0).estimator
-    )
+    case = Case("large", 0, "two baselines", X, np.where(rng.random(300) < 0.5, 1, -1), None, draw("large", 0).estimator)
     model = case.fit()
     P = model.certificate_.primal * 1.5
     model.certificate_ = replace(model.certificate_, primal=P, dual=P * (1 - 1e-6), gap=P * 1e-6, relative_gap=1e-6)

@@ -10,9 +10,7 @@ import pytest
 import maxmargin
 from maxmargin import ConvergenceWarning, HardMarginSVC, NotSeparableError, Undecided, UndecidedError, errors
 
-CLASSES = {
-    name: value for name, value in vars(errors).items() if inspect.isclass(value) and issubclass(value, Exception)
-}
+CLASSES = {name: value for name, value in vars(errors).items() if inspect.isclass(value) and issubclass(value, Exception)}
 BUILTINS = {
     "InvalidInputError": ValueError,
     "NotSupportedError": ValueError,

@@ -86,9 +86,7 @@ def without_test(modules, tests):
 def without_source(modules, tests):
     """Tests that are named after no module and no folder of their place."""
     places = [place_of(module) for module in modules]
-    return {
-        test for test in tests if not any(is_test_of(test, place, word) for place, *words in places for word in words)
-    }
+    return {test for test in tests if not any(is_test_of(test, place, word) for place, *words in places for word in words)}
 
 
 def is_listed(path, listed):

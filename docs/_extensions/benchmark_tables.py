@@ -81,9 +81,7 @@ class Machine(FromResults):
         }
         settings = ", ".join(f"{words} {config[name]:g}" for name, words in told.items() if name in config)
         where = f"{config['cores']} cores ({config['machine']}), Python {config['python']}, {versions}"
-        return f"Measured on {where}." + (
-            f" The last run, whose rows may be some of these: {settings}." if settings else ""
-        )
+        return f"Measured on {where}." + (f" The last run, whose rows may be some of these: {settings}." if settings else "")
 
 
 def ratios(rows: list[results.Row], case: str) -> list[results.Row]:

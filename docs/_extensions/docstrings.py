@@ -55,9 +55,7 @@ def _is_inside_formula(marked: list[str]) -> bool:
 
 def _with_attributes(lines: list[str]) -> list[str]:
     """Write the section Attributes as a list: Napoleon would lose the underscores, and all names of a line but one."""
-    begin = next(
-        (number for number, line in enumerate(lines) if line == "Attributes" and _is_heading(lines, number)), None
-    )
+    begin = next((number for number, line in enumerate(lines) if line == "Attributes" and _is_heading(lines, number)), None)
     if begin is None:
         return lines
     after = range(begin + 2, len(lines))

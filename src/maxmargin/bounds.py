@@ -25,9 +25,7 @@ __all__ = ["of_model"]
 __all__ += theorems.__all__
 
 
-FREE_BIAS = (
-    "the bias, unknown to the theorem, counts as the weight of a constant feature; this model does not penalise it"
-)
+FREE_BIAS = "the bias, unknown to the theorem, counts as the weight of a constant feature; this model does not penalise it"
 """What is assumed beyond a theorem where the bias of a model is free."""
 
 
@@ -141,9 +139,7 @@ def _soft(problem: Problem, ball: _Ball, cost: float) -> Bound:
     lam = Regularization.sum(cost).to("tikhonov", ball.m).value
     s = problem.bias.scale or math.sqrt(lam * abs(ball.b) * math.sqrt(ball.m / 2))
     radius, B = ball.with_constant(s)
-    return _said(
-        problem, theorems.soft_margin(hinge_loss=ball.hinge, norm=B, lam=lam, rho=radius, m=ball.m, plug_in=True)
-    )
+    return _said(problem, theorems.soft_margin(hinge_loss=ball.hinge, norm=B, lam=lam, rho=radius, m=ball.m, plug_in=True))
 
 
 def _said(problem: Problem, bound: Bound) -> Bound:

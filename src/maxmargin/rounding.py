@@ -57,9 +57,7 @@ def length_above(vector: Floats) -> float:
     """An upper bound of ‖v‖; 0 for the zero vector."""
     if not vector.any():
         return 0.0
-    return math.sqrt(raised(float(vector @ vector) + 2.0 * len(vector) * SMALLEST, len(vector) + 2)) * (
-        1.0 + 4.0 * UNIT
-    )
+    return math.sqrt(raised(float(vector @ vector) + 2.0 * len(vector) * SMALLEST, len(vector) + 2)) * (1.0 + 4.0 * UNIT)
 
 
 def shown_above(value: float, digits: int) -> str:

@@ -128,9 +128,7 @@ def test_a_margin_beyond_the_radius_is_impossible():
 
 def test_soft_margin_by_hand():
     assert float(bounds.soft_margin(**SOFT)) == pytest.approx(0.1 + 0.05 * 2.0**2 + 2 * 1.5**2 / (0.05 * 400))
-    assert float(bounds.soft_margin_lambda(rho=1.5, B=2.0, m=400)) == pytest.approx(
-        math.sqrt(2 * 1.5**2 / (2**2 * 400))
-    )
+    assert float(bounds.soft_margin_lambda(rho=1.5, B=2.0, m=400)) == pytest.approx(math.sqrt(2 * 1.5**2 / (2**2 * 400)))
     assert float(bounds.soft_margin_best(**BEST)) == pytest.approx(0.1 + math.sqrt(8 * 1.5**2 * 2.0**2 / 400))
 
 

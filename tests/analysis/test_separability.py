@@ -50,9 +50,7 @@ def null_vector(rows):
 
 def is_separable_exactly(X, y, fit_intercept):
     """Gordan's theorem: no hyperplane separates iff some p ≥ 0, p ≠ 0 has Σ p_j y_j (x_j, 1) = 0. Tries all small sets."""
-    rows = [
-        [int(s) * Fraction(float(v)) for v in [*x, 1.0][: len(x) + fit_intercept]] for x, s in zip(X, y, strict=True)
-    ]
+    rows = [[int(s) * Fraction(float(v)) for v in [*x, 1.0][: len(x) + fit_intercept]] for x, s in zip(X, y, strict=True)]
     for size in range(1, len(rows[0]) + 2):
         for chosen in combinations(rows, size):
             p = null_vector(chosen)
@@ -66,8 +64,7 @@ def every_sample_is_on_its_side(verdict, X, y, fit_intercept):
     w, b = [Fraction(float(v)) for v in verdict.w], Fraction(float(verdict.b))
     assert fit_intercept or b == 0
     return all(
-        int(s) * (sum(u * Fraction(float(v)) for u, v in zip(w, x, strict=True)) + b) > 0
-        for x, s in zip(X, y, strict=True)
+        int(s) * (sum(u * Fraction(float(v)) for u, v in zip(w, x, strict=True)) + b) > 0 for x, s in zip(X, y, strict=True)
     )
 
 

@@ -146,9 +146,7 @@ def test_a_kernels_witness_says_that_it_is_rounded():
 
 
 def test_absent_samples_are_not_looked_at():
-    problem = Problem(
-        np.array([[1.0], [-1.0], [-5.0]]), np.array([1.0, -1.0, 1.0]), cost=np.array([np.inf, np.inf, 0.0])
-    )
+    problem = Problem(np.array([[1.0], [-1.0], [-5.0]]), np.array([1.0, -1.0, 1.0]), cost=np.array([np.inf, np.inf, 0.0]))
     assert Separable(np.array([1.0]), 0.0, 1.0, problem).check()
     present = dataclasses.replace(problem, cost=np.full(3, np.inf))
     assert not Separable(np.array([1.0]), 0.0, 1.0, present).check()
@@ -165,9 +163,7 @@ def test_samples_in_another_order_than_their_rows_are_looked_at_in_theirs():
 
 
 def test_the_bound_is_half_the_distance_of_two_points_of_the_hulls():
-    problem = Problem(
-        np.array([[0.0, 0.0], [0.0, 2.0], [3.0, 0.0]]), np.array([-1.0, -1.0, 1.0]), cost=np.full(3, np.inf)
-    )
+    problem = Problem(np.array([[0.0, 0.0], [0.0, 2.0], [3.0, 0.0]]), np.array([-1.0, -1.0, 1.0]), cost=np.full(3, np.inf))
     assert margin_bound(problem, np.array([0.5, 0.5, 1.0])) == pytest.approx(0.5 * np.hypot(3.0, 1.0))
     assert margin_bound(problem, np.array([1.0, 0.0, 1.0])) == pytest.approx(1.5)
     through = dataclasses.replace(problem, bias=Bias.none())

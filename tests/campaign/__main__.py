@@ -32,9 +32,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("minutes", nargs="?", type=float, default=10.0)
     parser.add_argument("seed", nargs="?", type=int, default=None, help="the time of day if it is left out")
     parser.add_argument("--only", choices=FAMILIES, help="one family")
-    parser.add_argument(
-        "--claims", action="store_true", help="exit with 0 after stalls, which depend on the machine's pace"
-    )
+    parser.add_argument("--claims", action="store_true", help="exit with 0 after stalls, which depend on the machine's pace")
     given = parser.parse_args(arguments)
     seed = int(time.time()) % 100_000 if given.seed is None else given.seed
     ends = time.monotonic() + 60.0 * given.minutes

@@ -168,9 +168,7 @@ def check_certificate(one: Stored, certificate: Any, tol: float) -> Iterator[Fai
     point = machine.point(one.w)
     value = machine.primal(point, one.b)
     against: list[Rival] = []
-    is_convex = not isinstance(
-        one.problem.kernel, Sigmoid
-    )  # the matrices and functions of `draws` are positive semi-definite
+    is_convex = not isinstance(one.problem.kernel, Sigmoid)  # the matrices and functions of `draws` are positive semi-definite
     if is_convex:
         if machine.X is not None and sp.issparse(one.rows):
             rows = one.rows.toarray() if math.prod(one.rows.shape) <= DENSE_ENTRIES else None
@@ -213,14 +211,10 @@ def theorems(
     largest = max(low, -Fraction(certificate.dual)) if math.isfinite(certificate.dual) else None
     if largest and math.isfinite(certificate.relative_gap) and apart > Fraction(certificate.relative_gap) * largest:
         claimed = Fraction(certificate.relative_gap)
-        yield _excess(
-            "relative gap", f"that of P(w, b) to P of {name}", apart / largest, "the claimed", claimed, Fraction(1)
-        )
+        yield _excess("relative gap", f"that of P(w, b) to P of {name}", apart / largest, "the claimed", claimed, Fraction(1))
 
 
-def _excess(
-    check: str, what: str, larger: Fraction, than: str, smaller: Fraction, unit: Fraction | None = None
-) -> Failure:
+def _excess(check: str, what: str, larger: Fraction, than: str, smaller: Fraction, unit: Fraction | None = None) -> Failure:
     share = float((larger - smaller) / (unit or max(abs(larger), abs(smaller))))
     words = f"{what} {float(larger):.17g} > {than} {float(smaller):.17g}, by {share:.2g} of the objective"
     return Failure(check, words, share)
@@ -300,8 +294,7 @@ def check_file(case: Case, model: Any) -> list[Failure]:
         for one, certificate in zip(stored(case, model), said, strict=True):
             if repr(certificate) != repr(one.certificate):
                 failures += [
-                    Failure("certify", str(f))
-                    for f in check_certificate(one._replace(status=Status.STALLED), certificate, 0.0)
+                    Failure("certify", str(f)) for f in check_certificate(one._replace(status=Status.STALLED), certificate, 0.0)
                 ]
     return failures
 
@@ -338,10 +331,7 @@ def check_not_separable(case: Case, witness: Any) -> Iterator[Failure]:
         return
     total = [
         sum(
-            (
-                int(y[j]) * v * Fraction(float(X[rows[j], k])) / (sums[int(y[j])] if is_free else 1)
-                for j, v in weights.items()
-            ),
+            (int(y[j]) * v * Fraction(float(X[rows[j], k])) / (sums[int(y[j])] if is_free else 1) for j, v in weights.items()),
             Fraction(0),
         )
         for k in range(X.shape[1])
@@ -377,14 +367,10 @@ def contradictions(one: Stored, classes: Any, result: Any) -> list[Failure]:
         lower, upper = ends
         if upper < result.lower[i] or lower > result.upper[i]:
             claimed = f"[{result.lower[i]:.17g}, {result.upper[i]:.17g}]"
-            failures.append(
-                Failure("left out", f"F of sample {i} lies in [{lower:.17g}, {upper:.17g}], claimed {claimed}")
-            )
+            failures.append(Failure("left out", f"F of sample {i} lies in [{lower:.17g}, {upper:.17g}], claimed {claimed}"))
         label = classes[1] if lower > 0 else classes[0] if upper < 0 else None
         if label is not None and result.is_certain[i] and result.predictions[i] != label:
-            failures.append(
-                Failure("left out", f"sample {i} is {label} after retraining, {result.predictions[i]} claimed")
-            )
+            failures.append(Failure("left out", f"sample {i} is {label} after retraining, {result.predictions[i]} claimed"))
     return failures
 
 

@@ -123,9 +123,7 @@ def timestamps(rng: Any, n: int, d: int) -> Any:
 
 def offsets(rng: Any, n: int, d: int) -> Any:
     """A structure that is small beside where it lies."""
-    return 10.0 ** rng.integers(2, 8) * rng.choice([-1, 1], size=d) + 10.0 ** rng.integers(-3, 1) * rng.standard_normal(
-        (n, d)
-    )
+    return 10.0 ** rng.integers(2, 8) * rng.choice([-1, 1], size=d) + 10.0 ** rng.integers(-3, 1) * rng.standard_normal((n, d))
 
 
 def pairs(rng: Any, n: int, d: int) -> Any:
@@ -146,9 +144,7 @@ def mixtures(rng: Any, n: int, d: int) -> Any:
 def near_duplicates(rng: Any, n: int, d: int) -> Any:
     """A few rows, each several times with a difference in the last digits, or none."""
     centres = rng.standard_normal((max(2, n // 4), d)) * rng.choice([1.0, 100.0])
-    return centres[rng.integers(0, len(centres), size=n)] + rng.choice([0.0, 1e-12, 1e-8, 1e-4]) * rng.standard_normal(
-        (n, d)
-    )
+    return centres[rng.integers(0, len(centres), size=n)] + rng.choice([0.0, 1e-12, 1e-8, 1e-4]) * rng.standard_normal((n, d))
 
 
 def grid(rng: Any, n: int, d: int) -> Any:
@@ -229,9 +225,7 @@ def _linear_estimator(rng: Any, seconds: float) -> Any:
     ]
     has_bias = bool(rng.random() < 0.8)
     common: dict[str, Any] = {"tol": tol, "max_seconds": seconds}
-    which = rng.choice(
-        ["LinearSVC", "SVC", "HardMarginSVC", "PegasosSVC", "Perceptron"], p=[0.65, 0.12, 0.1, 0.08, 0.05]
-    )
+    which = rng.choice(["LinearSVC", "SVC", "HardMarginSVC", "PegasosSVC", "Perceptron"], p=[0.65, 0.12, 0.1, 0.08, 0.05])
     if which == "HardMarginSVC":
         return HardMarginSVC(fit_intercept=has_bias, **common)
     if which == "PegasosSVC":
@@ -241,9 +235,7 @@ def _linear_estimator(rng: Any, seconds: float) -> Any:
         return Perceptron(fit_intercept=has_bias, max_iter=50, n_jobs=1)
     loss = str(rng.choice(["hinge", "squared_hinge", "ramp"], p=[0.6, 0.3, 0.1]))
     if which == "SVC":
-        return SVC(
-            C=C, kernel="linear", loss=loss, fit_intercept=has_bias, class_weight=class_weight, n_jobs=1, **common
-        )
+        return SVC(C=C, kernel="linear", loss=loss, fit_intercept=has_bias, class_weight=class_weight, n_jobs=1, **common)
     scaling = float(rng.choice([0.1, 1.0, 10.0])) if has_bias and rng.random() < 0.3 else None
     penalty = "l1" if rng.random() < 0.3 else "l2"
     return LinearSVC(
@@ -274,9 +266,7 @@ def doubled(X: Any) -> Any:
 
 def _kernels(rng: Any, seed: int) -> Case:
     kernel = str(
-        rng.choice(
-            ["rbf", "poly", "sigmoid", "precomputed", "callable", "feature map"], p=[0.6, 0.15, 0.05, 0.08, 0.06, 0.06]
-        )
+        rng.choice(["rbf", "poly", "sigmoid", "precomputed", "callable", "feature map"], p=[0.6, 0.15, 0.05, 0.08, 0.06, 0.06])
     )
     is_exact = kernel in ("precomputed", "callable", "feature map")
     kind = str(rng.choice(["grid", "counts"] if is_exact else [name for name in ROWS if name != "words"]))
@@ -288,9 +278,7 @@ def _kernels(rng: Any, seed: int) -> Case:
         X = X.astype(rng.choice([np.float64, np.float32]))
     else:
         X = formed(rng, X)
-    return Case(
-        "kernels", seed, kind, X, y, sample_weights(rng, y), _kernel_estimator(rng, kernel, X, SECONDS["kernels"])
-    )
+    return Case("kernels", seed, kind, X, y, sample_weights(rng, y), _kernel_estimator(rng, kernel, X, SECONDS["kernels"]))
 
 
 def _kernel_estimator(rng: Any, kernel: str, X: Any, seconds: float) -> Any:
@@ -301,9 +289,7 @@ def _kernel_estimator(rng: Any, kernel: str, X: Any, seconds: float) -> Any:
     }
     named: Any = {"callable": Custom(powers), "feature map": FeatureMap(doubled)}.get(kernel, kernel)
     if kernel in ("rbf", "poly", "sigmoid"):
-        typical = (
-            float(np.mean(np.asarray(abs(X).max(axis=1).todense() if sp.issparse(X) else abs(X).max(axis=1)))) or 1.0
-        )
+        typical = float(np.mean(np.asarray(abs(X).max(axis=1).todense() if sp.issparse(X) else abs(X).max(axis=1)))) or 1.0
         by_hand = float(f"{10.0 ** rng.uniform(-2, 1) / (typical**2 if kernel != 'rbf' else 1.0):.2g}")
         settings["gamma"] = by_hand if rng.random() < 0.5 else "scale"
         settings["coef0"] = float(rng.choice([0.0, 1.0])) if kernel != "rbf" else 0.0
@@ -344,9 +330,7 @@ def _large(rng: Any, seed: int) -> Case:
     y = np.where(rng.random(n) < 0.5, 1, -1)
     if rng.random() < 0.5:
         y = np.where((X[:, 0] > np.median(X[:, 0])) ^ (rng.random(n) < 0.1), 1, -1)
-    return Case(
-        "large", seed, kind, formed(rng, X), y, None, SVC(C=C, gamma=gamma, max_seconds=SECONDS["large"], n_jobs=1)
-    )
+    return Case("large", seed, kind, formed(rng, X), y, None, SVC(C=C, gamma=gamma, max_seconds=SECONDS["large"], n_jobs=1))
 
 
 def _words(rng: Any, seed: int) -> Case:

@@ -313,9 +313,7 @@ def dual(machine: Machine, beta: list[Fraction]) -> Value:
     total = Fraction(int(whole.sum()), denominator)
     gain = Fraction(int(sum(abs(v) for v in whole)), denominator)
     if machine.is_squared and not machine.is_hard:
-        gain -= sum(
-            (v * v / (4 * Fraction(float(c))) for v, c in zip(beta, machine.cost, strict=True) if c > 0), Fraction(0)
-        )
+        gain -= sum((v * v / (4 * Fraction(float(c))) for v, c in zip(beta, machine.cost, strict=True) if c > 0), Fraction(0))
     error = Fraction(0)
     if machine.X is not None:
         assert isinstance(machine.X, Dyadic)

@@ -111,9 +111,7 @@ def test_a_reader_that_goes_away_is_no_error_to_trace(tmp_path):
     ],
 )
 def test_places_that_take_nothing_give_no_traceback(words, code):
-    done = subprocess.run(
-        f"{shlex.join(MAIN)} {words}", shell=True, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = subprocess.run(f"{shlex.join(MAIN)} {words}", shell=True, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr

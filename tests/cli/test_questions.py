@@ -83,9 +83,7 @@ def test_bounds_and_reports_say_that_these_are_other_data(call, clouds, cloud_mo
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         assert "training rows in another order" in call("bounds", cloud_model, "shuffled.svm", code=0).err
-        assert (
-            "training rows in another order" in call("report", cloud_model, "shuffled.svm", "-o", "p.html", code=0).err
-        )
+        assert "training rows in another order" in call("report", cloud_model, "shuffled.svm", "-o", "p.html", code=0).err
     assert "training rows in another order" in (tmp_path / "p.html").read_text(encoding="utf-8")
 
 
@@ -171,9 +169,7 @@ def test_bounds_are_about_two_classes(call, flowers):
 def test_convert_goes_by_the_suffix(call, clouds, cloud_model, suffix):
     call("convert", cloud_model, f"new.{suffix}", code=0)
     X, _ = two_clouds()
-    np.testing.assert_allclose(
-        load(f"new.{suffix}").decision_function(X), load(cloud_model).decision_function(X), atol=1e-9
-    )
+    np.testing.assert_allclose(load(f"new.{suffix}").decision_function(X), load(cloud_model).decision_function(X), atol=1e-9)
 
 
 def test_convert_refuses_what_it_does_not_know(call, cloud_model):

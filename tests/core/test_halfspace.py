@@ -146,9 +146,7 @@ def test_a_tie_is_predicted_as_the_first_class():
 # ---------------------------------------------------------------------------------------------------------- the input
 
 
-@pytest.mark.parametrize(
-    "kind", [np.asarray, np.asfortranarray, sp.csr_array, sp.csr_matrix, sp.coo_array, sp.csc_array]
-)
+@pytest.mark.parametrize("kind", [np.asarray, np.asfortranarray, sp.csr_array, sp.csr_matrix, sp.coo_array, sp.csc_array])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
 def test_dense_and_sparse_and_every_type_agree(kind, dtype):
     X = np.array([[1, 0, 2], [0, 0, 0], [-3, 4, 0], [0, 5, -1]])

@@ -175,9 +175,7 @@ def test_regression_agrees_with_its_program_written_by_hand(bias):
     A = sp.csc_array(np.vstack([above, below, positive]))
     program = clarabel.DefaultSolver(P, q, A, right, [clarabel.NonnegativeConeT(4 * n)], settings)
     expected = program.solve().obj_val
-    assert solve(regression(X, t, cost, epsilon, bias=bias), tol=1e-8).certificate.primal == pytest.approx(
-        expected, rel=1e-6
-    )
+    assert solve(regression(X, t, cost, epsilon, bias=bias), tol=1e-8).certificate.primal == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])

@@ -51,9 +51,7 @@ def test_blocks_cover_each_row_once_in_float64(case):
     assert [i for at, _ in blocks for i in range(at.start, at.stop)] == list(range(len(beta)))
     assert all(block.dtype == np.float64 for _, block in blocks)
     full = dense_values(X)
-    np.testing.assert_array_equal(
-        np.vstack([dense_values(block) for _, block in blocks]), full if rows is None else full[rows]
-    )
+    np.testing.assert_array_equal(np.vstack([dense_values(block) for _, block in blocks]), full if rows is None else full[rows])
 
 
 def test_dense_float64_data_are_not_copied():

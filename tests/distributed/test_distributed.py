@@ -34,14 +34,10 @@ def settings_of(problem):
 
 def agree(model, reference):
     """Both gaps allow for the difference of the objectives."""
-    return model.certificate_.dual <= reference.primal * (1 + 1e-9) and reference.dual <= model.certificate_.primal * (
-        1 + 1e-9
-    )
+    return model.certificate_.dual <= reference.primal * (1 + 1e-9) and reference.dual <= model.certificate_.primal * (1 + 1e-9)
 
 
-@given(
-    problem=problems(kernels=("linear",), max_n=24, scales=(1e-3, 1.0, 1e3)), n_partitions=st.sampled_from(PARTITIONS)
-)
+@given(problem=problems(kernels=("linear",), max_n=24, scales=(1e-3, 1.0, 1e3)), n_partitions=st.sampled_from(PARTITIONS))
 @examples(60)
 def test_drawn_problems_reach_the_optimum_of_one_machine(problem, n_partitions):
     X = problem.X if problem.rows is None else problem.X[problem.rows]
@@ -183,9 +179,7 @@ def test_ctrl_c_between_two_rounds_keeps_the_best_model_so_far(hears_ctrl_c, mon
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-@pytest.mark.parametrize(
-    ("far", "scale", "C"), [(1e3, 100.0, 1e3), (0.0, 1e3, 1e3), (1e6, 1.0, 1e-4), (0.0, 1e-3, 1e4)]
-)
+@pytest.mark.parametrize(("far", "scale", "C"), [(1e3, 100.0, 1e3), (0.0, 1e3, 1e3), (1e6, 1.0, 1e-4), (0.0, 1e-3, 1e4)])
 def test_data_that_nobody_has_scaled_reach_the_tolerance(far, scale, C, loss):
     X, y = noisy(120, 5)
     X = scale * X + far

@@ -34,9 +34,7 @@ def described():
     return found
 
 
-@pytest.mark.parametrize(
-    "module", [maxmargin, bounds, distributed, io, kernels, plot, solvers], ids=lambda m: m.__name__
-)
+@pytest.mark.parametrize("module", [maxmargin, bounds, distributed, io, kernels, plot, solvers], ids=lambda m: m.__name__)
 def test_the_reference_describes_each_public_name(module):
     here = {f"{module.__name__}.{name}" for name in module.__all__}
     submodules = {f"maxmargin.{name}" for name in maxmargin._MODULES}
@@ -45,11 +43,7 @@ def test_the_reference_describes_each_public_name(module):
 
 
 def test_the_reference_describes_nothing_else():
-    public = {
-        f"{m.__name__}.{name}"
-        for m in (maxmargin, bounds, distributed, io, kernels, plot, solvers)
-        for name in m.__all__
-    }
+    public = {f"{m.__name__}.{name}" for m in (maxmargin, bounds, distributed, io, kernels, plot, solvers) for name in m.__all__}
     assert described() - public <= {"maxmargin.errors"}
 
 

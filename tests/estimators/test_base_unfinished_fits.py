@@ -183,9 +183,7 @@ def test_the_warning_is_scikit_learns_too():
 def test_a_spent_budget_returns_a_model_that_separates_with_a_warning_that_says_the_gap():
     data, labels = narrow()
     model = HardMarginSVC(max_iter=1)
-    with pytest.warns(
-        ConvergenceWarning, match="HardMarginSVC: .*Not certified: the gap is .*, and 1e-06 was asked for"
-    ):
+    with pytest.warns(ConvergenceWarning, match="HardMarginSVC: .*Not certified: the gap is .*, and 1e-06 was asked for"):
         model.fit(data, labels)
     assert model.score(data, labels) == 1.0
     assert model.certificate_.relative_gap > 1e-6

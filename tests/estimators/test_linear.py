@@ -55,9 +55,7 @@ def test_a_free_bias_gives_the_hyperplane_of_svc_with_a_linear_kernel(solver, C)
 def test_a_penalised_or_absent_bias_gives_liblinears_optimum(solver, loss, bias):
     x, y = blobs(1)
     model = LinearSVC(loss=loss, C=0.5, tol=1e-9, solver=solver, **bias).fit(x, y)
-    peer = sklearn.svm.LinearSVC(
-        loss=loss, C=0.5, tol=1e-10, max_iter=1_000_000, dual=True, random_state=0, **bias
-    ).fit(x, y)
+    peer = sklearn.svm.LinearSVC(loss=loss, C=0.5, tol=1e-10, max_iter=1_000_000, dual=True, random_state=0, **bias).fit(x, y)
     np.testing.assert_allclose(model.coef_, peer.coef_, atol=1e-4)
     np.testing.assert_allclose(np.ravel(model.intercept_), np.ravel(peer.intercept_), atol=1e-4)
 

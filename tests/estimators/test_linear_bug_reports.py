@@ -242,9 +242,7 @@ def test_a_few_rounds_give_a_certified_model_and_a_warning(solver, max_iter, n_c
     model = LinearSVC(solver=solver, max_iter=max_iter, tol=1e-9)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         model.fit(X, y)
-    statuses, certificates = (
-        (model.status_, model.certificate_) if n_classes > 2 else ((model.status_,), (model.certificate_,))
-    )
+    statuses, certificates = (model.status_, model.certificate_) if n_classes > 2 else ((model.status_,), (model.certificate_,))
     assert set(statuses) == {Status.ITERATION_BUDGET}
     assert certify(model, X, y) == model.certificate_
     assert all(1e-9 < certificate.relative_gap < np.inf for certificate in certificates)

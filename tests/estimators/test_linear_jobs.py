@@ -29,9 +29,7 @@ def threads_at_once(monkeypatch):
 @pytest.mark.parametrize("form", FORMS)
 def test_one_thread_or_more_give_the_same_bits(solver, labels, bias, form):
     data, y = FORMS[form](X), LABELS[labels]
-    one, *others = (
-        LinearSVC(C=0.01, tol=1e-2, solver=solver, n_jobs=jobs, **BIASES[bias]).fit(data, y) for jobs in (1, 2, 4)
-    )
+    one, *others = (LinearSVC(C=0.01, tol=1e-2, solver=solver, n_jobs=jobs, **BIASES[bias]).fit(data, y) for jobs in (1, 2, 4))
     for other in others:
         for name in ("coef_", "intercept_", "support_", "dual_coef_"):
             np.testing.assert_array_equal(getattr(other, name), getattr(one, name))
@@ -41,8 +39,7 @@ def test_one_thread_or_more_give_the_same_bits(solver, labels, bias, form):
 
 def test_the_seed_changes_the_road_and_not_the_answer():
     models = [
-        LinearSVC(C=0.01, tol=1e-8, solver="dual_cd", random_state=seed).fit(X, LABELS["two classes"])
-        for seed in (0, 0, 1)
+        LinearSVC(C=0.01, tol=1e-8, solver="dual_cd", random_state=seed).fit(X, LABELS["two classes"]) for seed in (0, 0, 1)
     ]
     np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
     assert not np.array_equal(models[0].coef_, models[2].coef_)

@@ -63,9 +63,7 @@ def test_the_stored_model_is_certified_again_by_anybody(model):
 
 def test_the_squared_hinge_agrees_with_liblinear():
     X, labels, _ = clouds()
-    peer = SklearnLinearSVC(penalty="l1", dual=False, C=0.3, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(
-        X, labels
-    )
+    peer = SklearnLinearSVC(penalty="l1", dual=False, C=0.3, fit_intercept=False, tol=1e-10, max_iter=100_000).fit(X, labels)
     ours = LinearSVC("l1", "squared_hinge", C=0.3, fit_intercept=False, tol=1e-10).fit(X, labels)
     np.testing.assert_allclose(ours.coef_, peer.coef_, atol=1e-5)
     np.testing.assert_array_equal(ours.coef_ == 0, peer.coef_ == 0)

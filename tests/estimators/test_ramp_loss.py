@@ -39,9 +39,7 @@ def test_more_than_two_classes_have_outliers_each():
         assert model.score(X, y) > 0.8
 
 
-@pytest.mark.parametrize(
-    "model", [LinearSVC(loss="ramp", warm_start=True), SVC(loss="ramp", warm_start=True)], **by_name
-)
+@pytest.mark.parametrize("model", [LinearSVC(loss="ramp", warm_start=True), SVC(loss="ramp", warm_start=True)], **by_name)
 def test_a_warm_start_begins_at_the_last_outliers(model):
     X, labels, _ = clouds()
     first = clone(model).fit(X, labels).objective_

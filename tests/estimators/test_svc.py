@@ -222,9 +222,7 @@ def test_a_weight_of_k_is_k_copies_and_zero_is_absent(seed, loss, n_classes, bal
 
 
 def test_an_infinite_cost_is_the_hard_margin():
-    soft, hard = (
-        model.fit(X[:, :5], Y) for model in (SVC(np.inf, gamma=1.0, tol=1e-6), HardMarginSVC(kernel="rbf", gamma=1.0))
-    )
+    soft, hard = (model.fit(X[:, :5], Y) for model in (SVC(np.inf, gamma=1.0, tol=1e-6), HardMarginSVC(kernel="rbf", gamma=1.0)))
     np.testing.assert_array_equal(soft.dual_coef_, hard.dual_coef_)
     np.testing.assert_array_equal(soft.decision_function(X[:, :5]), hard.decision_function(X[:, :5]))
     assert soft.solver_ == hard.solver_

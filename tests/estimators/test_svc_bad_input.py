@@ -96,9 +96,7 @@ def test_large_and_small_scales_are_solved(scale, kernel):
 def test_subnormal_values_among_others_do_no_harm():
     tiny = np.column_stack([X, [1e-310, 0.0, -1e-310, 5e-324]])
     model = SVC(gamma=1.0, tol=1e-9).fit(tiny, Y)
-    np.testing.assert_allclose(
-        model.decision_function(tiny), SVC(gamma=1.0, tol=1e-9).fit(X, Y).decision_function(X), atol=1e-9
-    )
+    np.testing.assert_allclose(model.decision_function(tiny), SVC(gamma=1.0, tol=1e-9).fit(X, Y).decision_function(X), atol=1e-9)
 
 
 @pytest.mark.parametrize("columns", [1, 2])

@@ -120,9 +120,7 @@ def test_ties_between_classes_are_broken_as_in_sklearn():
     tied = HardMarginSVC().fit(X, y)
     broken = HardMarginSVC(break_ties=True).fit(X, y)
     np.testing.assert_array_equal(broken.predict(grid), broken.decision_function(grid).argmax(axis=1))
-    np.testing.assert_array_equal(
-        broken.predict(grid), reference(kernel="linear", break_ties=True).fit(X, y).predict(grid)
-    )
+    np.testing.assert_array_equal(broken.predict(grid), reference(kernel="linear", break_ties=True).fit(X, y).predict(grid))
     np.testing.assert_array_equal(tied.predict(grid), reference(kernel="linear").fit(X, y).predict(grid))
     assert (tied.predict(grid) != broken.predict(grid)).any(), "no tie among these points: the test tests nothing"
 

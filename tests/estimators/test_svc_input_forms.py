@@ -70,9 +70,7 @@ def test_every_form_of_the_data_gives_the_same_model(form, kernel):
     rtol = 1e-4 if "float32" in form else 1e-8  # two decimals are rounded in float32
     np.testing.assert_array_equal(model.support_, plain.support_)
     assert model.certificate_.margin == pytest.approx(plain.certificate_.margin, rel=rtol)
-    np.testing.assert_allclose(
-        model.decision_function(FORMS[form](NEW)), plain.decision_function(NEW), rtol=rtol, atol=rtol
-    )
+    np.testing.assert_allclose(model.decision_function(FORMS[form](NEW)), plain.decision_function(NEW), rtol=rtol, atol=rtol)
     np.testing.assert_array_equal(model.predict(FORMS[form](X)), Y)
     assert model.coef_.dtype == np.float64 if kernel == "linear" else True
     assert model.dual_coef_.dtype == model.intercept_.dtype == model.decision_function(FORMS[form](NEW)).dtype == float

@@ -38,9 +38,7 @@ def test_sums_are_those_of_whole_blocks(kernel, groups):
     np.testing.assert_allclose(found, twin(kernel, NEW, groups), rtol=1e-9, atol=1e-8)
 
 
-@pytest.mark.parametrize(
-    "kernel", [k for n, k in KERNELS.items() if n != "custom"], ids=[n for n in KERNELS if n != "custom"]
-)
+@pytest.mark.parametrize("kernel", [k for n, k in KERNELS.items() if n != "custom"], ids=[n for n in KERNELS if n != "custom"])
 @pytest.mark.parametrize("density", [0.02, 0.5])
 @pytest.mark.parametrize("which", ["both", "x", "z"])
 def test_sparse_rows_are_summed_as_dense_ones(kernel, density, which):
@@ -135,12 +133,8 @@ def test_samples_whose_sign_float32_leaves_open_are_done_again(monkeypatch):
     model = SVC(tol=1e-12).fit(x, [0, 1])
     asked = []
     decisions = SVC._decisions
-    monkeypatch.setattr(
-        "maxmargin.kernel_matrix.expansion.FEW_PRODUCTS", 0
-    )  # so few rows would be done in float64 at once
-    monkeypatch.setattr(
-        SVC, "_decisions", lambda self, X, dtype=None: asked.append(X.tolist()) or decisions(self, X, dtype)
-    )
+    monkeypatch.setattr("maxmargin.kernel_matrix.expansion.FEW_PRODUCTS", 0)  # so few rows would be done in float64 at once
+    monkeypatch.setattr(SVC, "_decisions", lambda self, X, dtype=None: asked.append(X.tolist()) or decisions(self, X, dtype))
     np.testing.assert_array_equal(model.predict([[-0.7], [1e-9], [-1e-9], [0.7]]), [0, 1, 0, 1])
     assert asked == [[[1e-9], [-1e-9]]]
 
@@ -206,10 +200,7 @@ def test_a_certain_vote_is_never_overturned_within_the_errors(n_classes):
 def test_a_certified_prediction_never_changes_at_the_exact_optimum(n_classes, fit_intercept, tol):
     rng = np.random.default_rng(n_classes)
     x = rng.standard_normal((900, 5))
-    y = (
-        np.floor(4.0 * rng.random(900) * 0.2 + 4.0 * (np.abs(x[:, 0]) > 0.7) * 0.4 + (x[:, 1] > 0)).astype(int)
-        % n_classes
-    )
+    y = np.floor(4.0 * rng.random(900) * 0.2 + 4.0 * (np.abs(x[:, 0]) > 0.7) * 0.4 + (x[:, 1] > 0)).astype(int) % n_classes
     settings = {"C": 2.0, "fit_intercept": fit_intercept}
     rough, exact = SVC(tol=tol, **settings).fit(x, y), SVC(tol=1e-10, **settings).fit(x, y)
     probe = rng.standard_normal((500, 5))

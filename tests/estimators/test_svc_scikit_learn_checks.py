@@ -52,8 +52,7 @@ def classes_share_a_point(witness, X, y):
     labels = sorted({y[j] for j in weights})
     sums = [sum(p for j, p in weights.items() if y[j] == label) for label in labels]
     points = [
-        [sum(p * Fraction(X[j, k]) for j, p in weights.items() if y[j] == label) for k in range(X.shape[1])]
-        for label in labels
+        [sum(p * Fraction(X[j, k]) for j, p in weights.items() if y[j] == label) for k in range(X.shape[1])] for label in labels
     ]
     return len(labels) == 2 and sums == [1, 1] and min(weights.values()) > 0 and points[0] == points[1]
 
@@ -73,9 +72,7 @@ def test_no_check_fails_but_by_a_proof_that_its_data_are_not_separable(outcome):
     _, results = outcome
     failed = [result["check_name"] for result in failures(results)]
     unproved = [
-        f"{result['check_name']}: {result['exception']!r}"
-        for result in failures(results)
-        if proof(result["exception"]) is None
+        f"{result['check_name']}: {result['exception']!r}" for result in failures(results) if proof(result["exception"]) is None
     ]
     assert failed, "scikit-learn has checks on overlapping data: a battery without any failure did not run"
     assert unproved == []

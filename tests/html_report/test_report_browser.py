@@ -9,9 +9,7 @@ import pytest
 from maxmargin import report
 from tests.html_report.pages import MODELS
 
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-)
+CHROMIUM = next((found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None)
 pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="Chromium is missing: THE REPORT WAS NOT LOOKED AT IN A BROWSER"),
     pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning"),

@@ -232,9 +232,7 @@ def test_the_certificate_is_the_same_with_and_without_them():
         chosen = np.arange(0, 400, 2)
         part, half = replace(shared, y=y[chosen], cost=p.cost[chosen], rows=chosen), solution.beta[chosen]
         found = certify(part, Candidate(half, solution.b, half)).gap
-        assert found == pytest.approx(
-            certify(replace(part, shared=None), Candidate(half, solution.b, half)).gap, rel=1e-9
-        )
+        assert found == pytest.approx(certify(replace(part, shared=None), Candidate(half, solution.b, half)).gap, rel=1e-9)
 
 
 def test_they_are_not_taken_for_other_data_or_another_kernel():

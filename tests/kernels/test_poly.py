@@ -8,9 +8,7 @@ from maxmargin.kernels import Polynomial
 from tests.kernels import draws, twins
 
 
-@draws.given(
-    draws.pairs(scale=1.0), st.integers(0, 9), st.sampled_from([0.0, 0.1, 1.0]), st.sampled_from([-1.0, 0.0, 1.0])
-)
+@draws.given(draws.pairs(scale=1.0), st.integers(0, 9), st.sampled_from([0.0, 0.1, 1.0]), st.sampled_from([-1.0, 0.0, 1.0]))
 def test_a_block_equals_the_formula(pair, degree, gamma, coef0):
     X, Z = pair
     K = Polynomial(degree, gamma, coef0).block(X, Z)

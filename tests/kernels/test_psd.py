@@ -32,9 +32,7 @@ def test_an_asymmetry_between_tiles_is_found():
 
 
 def test_it_reads_as_a_sentence():
-    assert str(Linear().is_positive_semidefinite(np.eye(2))).startswith(
-        "Positive semi-definite: the smallest eigenvalue is 1"
-    )
+    assert str(Linear().is_positive_semidefinite(np.eye(2))).startswith("Positive semi-definite: the smallest eigenvalue is 1")
     assert str(Precomputed().is_positive_semidefinite(-np.eye(2))).startswith("Not positive semi-definite")
 
 

@@ -33,11 +33,7 @@ def test_samples_are_drawn_once_with_the_colour_of_their_group(clouds, axes):
     groups = certify(model, X, y).groups
     drawn = dict.fromkeys(GROUPS, 0)
     for points in axes.collections:
-        if (
-            points.get_label().startswith("_")
-            and len(getattr(points, "get_offsets", list)())
-            and not hasattr(points, "levels")
-        ):
+        if points.get_label().startswith("_") and len(getattr(points, "get_offsets", list)()) and not hasattr(points, "levels"):
             face = tuple(points.get_facecolor()[0][:3])
             group = next(g for g, look in GROUPS.items() if np.allclose(to_rgb(look.face), face))
             drawn[group] += len(points.get_offsets())
@@ -79,9 +75,7 @@ def test_regions_are_drawn_for_more_classes_and_names_come_from_the_frame():
     assert display.ax_.figure is display.figure_
 
 
-@pytest.mark.parametrize(
-    "model", [Perceptron(max_iter=3), PegasosSVC(n_epochs=1000), LinearSVC(loss="squared_hinge")], ids=repr
-)
+@pytest.mark.parametrize("model", [Perceptron(max_iter=3), PegasosSVC(n_epochs=1000), LinearSVC(loss="squared_hinge")], ids=repr)
 @pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
 def test_the_other_estimators_have_boundaries_too(model, clouds, axes):
     X, y = sp.csr_array(clouds[0]), clouds[1]
@@ -123,9 +117,7 @@ def test_a_larger_cost_makes_a_narrower_margin(clouds):
 def test_given_axes_are_used_and_counted(clouds):
     X, y = clouds
     axes = Figure().subplots(1, 3)
-    display = plot.CostEffectDisplay.from_estimator(
-        SVC(kernel="linear"), X, y, Cs=[0.1, 1.0, 2.0], ax=axes, grid_resolution=10
-    )
+    display = plot.CostEffectDisplay.from_estimator(SVC(kernel="linear"), X, y, Cs=[0.1, 1.0, 2.0], ax=axes, grid_resolution=10)
     assert display.figure_ is axes[0].figure
     with pytest.raises(InvalidInputError, match="3 axes"):
         display.plot(axes[:2])

@@ -59,9 +59,7 @@ def test_settings_are_frozen_and_compare_by_value():
         InteriorPoint().form = "dual"
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "kind"), [(400, 100, ProximalNewton), (250, 101, InteriorPoint), (1001, 1000, DualCD)]
-)
+@pytest.mark.parametrize(("n", "d", "kind"), [(400, 100, ProximalNewton), (250, 101, InteriorPoint), (1001, 1000, DualCD)])
 def test_linear_problems_are_told_apart_by_their_shape(n, d, kind):
     p = Problem(np.zeros((n, d)), np.where(np.arange(n) % 2, 1.0, -1.0), np.ones(n))
     solver, reason = Auto(seed=3, n_threads=2).choose(p)

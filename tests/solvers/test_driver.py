@@ -351,9 +351,7 @@ HOPELESS = {
 }
 
 
-@pytest.mark.parametrize(
-    "solver", [InteriorPoint("primal"), InteriorPoint("dual"), ConstraintGeneration(), None], ids=repr
-)
+@pytest.mark.parametrize("solver", [InteriorPoint("primal"), InteriorPoint("dual"), ConstraintGeneration(), None], ids=repr)
 @pytest.mark.parametrize("name", HOPELESS)
 def test_a_hard_margin_that_cannot_be_had_is_infeasible(solver, name):
     solution = solve(HOPELESS[name], solver, tol=1e-6, budget=Budget(seconds=20.0))

@@ -71,9 +71,7 @@ def test_straightening_brings_free_samples_back_to_the_margin():
 
 def test_rounding_of_a_slack_is_not_what_a_tiny_objective_is_made_of():
     """With kernel values of 1e38 the best ½‖w‖² is 1e-37, and a slack of 1e-17 at a cost of 0.67 is 1e20 times that."""
-    X = np.array(
-        [[5.1, 3.5, 1.4, 0.2], [4.9, 3.0, 1.4, 0.2], [6.3, 3.3, 6.0, 2.5], [5.8, 2.7, 5.1, 1.9], [7.1, 3.0, 5.9, 2.1]]
-    )
+    X = np.array([[5.1, 3.5, 1.4, 0.2], [4.9, 3.0, 1.4, 0.2], [6.3, 3.3, 6.0, 2.5], [5.8, 2.7, 5.1, 1.9], [7.1, 3.0, 5.9, 2.1]])
     p = problem(X, "++---", 0.67, kernel=Polynomial(7, 4178.4))
     solution = solve(p, tol=1e-3)
     assert solution.certificate.primal < 1e-30
@@ -115,8 +113,6 @@ def test_a_dual_point_without_weights_or_a_free_bias_has_nothing_to_be_straighte
 
 
 def test_a_feature_that_no_beta_moves_does_not_spoil_the_dual_point():
-    case = draw(
-        "linear", 711000017
-    )  # its equation has no numbers but a right side: divided by its length, it was infinite
+    case = draw("linear", 711000017)  # its equation has no numbers but a right side: divided by its length, it was infinite
     model = case.fit()
     assert list(judge(case, model)) == []

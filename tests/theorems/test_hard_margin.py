@@ -204,9 +204,7 @@ def test_the_homogeneous_dual_has_no_balance():
 @examples(20)
 @given(separable_problems(kernels=("linear",), biases=("none",)))
 def test_a_homogeneous_halfspace_never_has_the_larger_margin(p):
-    assert solve(p, tol=1e-9).certificate.margin <= solve(replace(p, bias=Bias.free()), tol=1e-9).certificate.margin * (
-        1 + 1e-8
-    )
+    assert solve(p, tol=1e-9).certificate.margin <= solve(replace(p, bias=Bias.free()), tol=1e-9).certificate.margin * (1 + 1e-8)
 
 
 def test_distinct_points_are_separable_by_a_radial_kernel_whatever_their_labels():

@@ -109,9 +109,7 @@ class Bound:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # a mapping proxy cannot be pickled: go through the constructor
-        return Bound, tuple(
-            dict(self.inputs) if entry.name == "inputs" else getattr(self, entry.name) for entry in fields(self)
-        )
+        return Bound, tuple(dict(self.inputs) if entry.name == "inputs" else getattr(self, entry.name) for entry in fields(self))
 
 
 class Rule(NamedTuple):

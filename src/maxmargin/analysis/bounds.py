@@ -94,9 +94,7 @@ def hard_margin(*, rho: float, gamma: float, m: int, delta: float, plug_in: bool
 
 
 @theorem(_HARD, "smallest m with √(4(ρ/γ)²/m) + √(2 ln(2/δ)/m) ≤ ε", _MARGIN_ASSUMED, "samples")
-def hard_margin_samples(
-    *, rho: float, gamma: float, epsilon: float, delta: float, plug_in: bool = False
-) -> tuple[float, str]:
+def hard_margin_samples(*, rho: float, gamma: float, epsilon: float, delta: float, plug_in: bool = False) -> tuple[float, str]:
     """Count the samples after which :func:`hard_margin` is at most ε: the smallest such integer m, exactly.
 
     m = ⌈((2ρ/γ + √(2 ln(2/δ)))/ε)²⌉ up to rounding, and then by bisection on the bound as it is computed. ε in (0, 1).
@@ -183,9 +181,7 @@ def _value(rho: float, gamma: float, m: int, delta: float) -> float:
 
 
 @theorem(_SOFT, "L(u) + λ‖u‖² + 2ρ²/(λm)", _HINGE_ASSUMED)
-def soft_margin(
-    *, hinge_loss: float, norm: float, lam: float, rho: float, m: int, plug_in: bool = False
-) -> tuple[float, str]:
+def soft_margin(*, hinge_loss: float, norm: float, lam: float, rho: float, m: int, plug_in: bool = False) -> tuple[float, str]:
     """Bound the expected error of the soft-margin SVM by the hinge loss and the norm of any vector u.
 
     E[error] ≤ L(u) + λ‖u‖² + 2ρ²/(λm), with L(u) the expected hinge loss of u. O(1).

@@ -131,9 +131,7 @@ class NotSeparable:
         problem = self.problem
         groups = groups_of(problem)
         if not (self.weights >= 0).all() or any(abs(self.weights[own].sum() - 1.0) > 1e-9 for own in groups):
-            return Check(
-                False, self.exact is not None, "The weights are no convex weights: negative, or not summing to one."
-            )
+            return Check(False, self.exact is not None, "The weights are no convex weights: negative, or not summing to one.")
         if self.exact is None:
             bound = margin_bound(problem, self.weights)
             holds = bool(bound <= self.margin_bound * (1 + 1e-6) + np.finfo(float).tiny)
@@ -150,9 +148,7 @@ class NotSeparable:
         normalised = all(sum(weight for j, weight in self.exact.items() if own[j]) == 1 for own in groups)
         holds = normalised and min(self.exact.values()) >= 0 and not any(total.values())
         word = "holds" if holds else "FAILS"
-        return Check(
-            holds, True, f"Exactly: the identity {word} for {len(self.exact)} samples, in rational arithmetic."
-        )
+        return Check(holds, True, f"Exactly: the identity {word} for {len(self.exact)} samples, in rational arithmetic.")
 
     def __str__(self) -> str:
         is_homogeneous = self.problem.bias.kind == "none"

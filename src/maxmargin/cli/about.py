@@ -97,8 +97,7 @@ def plain_proofs(found: Sequence[Proof]) -> dict[str, Any]:
         "certified": bool(found) and all(one.is_certified for _, one in found),
         **{name: getattr(worst, name, None) for name in ("relative_gap", "tol", "rounding", "data")},
         "proofs": [
-            {"problem": name, "certified": one.is_certified, **asdict(one), "groups": one.groups._asdict()}
-            for name, one in found
+            {"problem": name, "certified": one.is_certified, **asdict(one), "groups": one.groups._asdict()} for name, one in found
         ],
     }
 

@@ -34,9 +34,7 @@ def predict(
     machine = maxmargin.load(model)
     found = source.read(data, machine)
     if certified and not hasattr(machine, "certified_predictions"):
-        raise NotSupportedError(
-            f"{type(machine).__name__} has no certified predictions. Use SVC, LinearSVC or HardMarginSVC."
-        )
+        raise NotSupportedError(f"{type(machine).__name__} has no certified predictions. Use SVC, LinearSVC or HardMarginSVC.")
     labels, certain = machine.certified_predictions(found.X) if certified else (machine.predict(found.X), None)
     names = [written(label) for label in labels.tolist()]
     values = machine.decision_function(found.X).reshape(len(names), -1) if decision_values else None
@@ -204,9 +202,7 @@ def report(
     result = maxmargin.leave_one_out(machine, found.X, found.y, verbose=screen.is_live) if loo else None
     if result is not None and result.status is maxmargin.Status.INTERRUPTED:
         raise KeyboardInterrupt
-    maxmargin.report(
-        machine, found.X, found.y, output, feature_names=found.feature_names, leave_one_out=result, title=title
-    )
+    maxmargin.report(machine, found.X, found.y, output, feature_names=found.feature_names, leave_one_out=result, title=title)
     screen.show(f"Page: {output}")
     screen.answer(command="report", saved=output, leave_one_out=None if result is None else result.error)
 

@@ -118,9 +118,7 @@ class Problem:
         if self.groups is not None:
             self._check_groups()
         if not 0.0 <= self.total < math.inf or (self.total > 0.0 and not self.bias.is_free):
-            raise InvalidInputError(
-                f"total must be a finite number ≥ 0, and 0 without a free bias; got {self.total!r}."
-            )
+            raise InvalidInputError(f"total must be a finite number ≥ 0, and 0 without a free bias; got {self.total!r}.")
         most = float(self.loss.upper(self.cost)[self.y > 0].sum())
         if self.total > most:
             raise InvalidInputError(f"total = {self.total!r} cannot be reached: β sums up to {most!r} at most.")
@@ -132,18 +130,14 @@ class Problem:
         assert self.groups is not None
         assert self.totals is not None
         if self.groups.shape != (self.n,) or self.totals.ndim != 1:
-            raise InvalidInputError(
-                "groups must name a group for each sample, and totals hold a number for each group."
-            )
+            raise InvalidInputError("groups must name a group for each sample, and totals hold a number for each group.")
         if not self.bias.is_free or self.total != 0.0:
             raise InvalidInputError("Groups need a free bias, and take totals instead of a total.")
         upper = self.loss.upper(self.cost)
         for g, total in enumerate(self.totals.tolist()):
             most = float(upper[(self.groups == g) & (self.y == math.copysign(1.0, total))].sum())
             if not abs(total) <= most:
-                raise InvalidInputError(
-                    f"The total {total!r} of group {g} cannot be reached: |Σβ| is at most {most!r}."
-                )
+                raise InvalidInputError(f"The total {total!r} of group {g} cannot be reached: |Σβ| is at most {most!r}.")
 
     @property
     def is_classification(self) -> bool:
@@ -306,9 +300,7 @@ class Problem:
         alpha = beta * self.y
         rest = 0.0
         if self.totals is not None:
-            rest = max(
-                abs(exact_sum(np.append(beta[self.groups == g], -t))) for g, t in enumerate(self.totals.tolist())
-            )
+            rest = max(abs(exact_sum(np.append(beta[self.groups == g], -t))) for g, t in enumerate(self.totals.tolist()))
         elif self.bias.is_free:
             rest = exact_sum(np.append(beta, -self.total))
         is_balanced = abs(rest) <= gamma(self.n) * float(np.abs(beta).sum())

@@ -147,9 +147,7 @@ def to_primal(problem: Problem, units: Units | None = None) -> ConeProgram:
     is_squared = bool(diagonal.any())
     slack = sp.eye_array(n)
     A = -sp.block_array([[length * YPhi, bias_column, slack], [None, None, slack]])
-    P = _diagonal(
-        np.full(n_weights, length * (length / top)), np.zeros(n_bias), 1.0 / diagonal if is_squared else diagonal
-    )
+    P = _diagonal(np.full(n_weights, length * (length / top)), np.zeros(n_bias), 1.0 / diagonal if is_squared else diagonal)
     q = np.concatenate([np.zeros(n_weights), total, np.zeros(n) if is_squared else upper])
     b = np.concatenate([-_targets(problem), np.zeros(n)])
     rescale = top / features.unit**2
@@ -169,9 +167,7 @@ def to_dual(problem: Problem, units: Units | None = None) -> ConeProgram:
         n_equalities = n_weights + len(balance) + 1
         b = np.concatenate([np.zeros(n_equalities - 1), [1.0], np.zeros(n)])
         P = _diagonal(np.zeros(n), np.ones(n_weights))
-        return ConeProgram(
-            P, np.zeros(n + n_weights), sp.csc_array(A), b, n_equalities, lambda x, z: _spread(problem, y * x[:n])
-        )
+        return ConeProgram(P, np.zeros(n + n_weights), sp.csc_array(A), b, n_equalities, lambda x, z: _spread(problem, y * x[:n]))
 
     top, cost, total = _costs(problem, features.unit, units)
     length = max(1.0, top)  # u grows with the costs

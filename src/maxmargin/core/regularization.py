@@ -87,9 +87,7 @@ class Regularization:
 
     def __post_init__(self) -> None:
         if self.spelling not in _FORMS:
-            raise InvalidInputError(
-                f"Unknown spelling {self.spelling!r} of the regularization. Use one of {', '.join(_FORMS)}."
-            )
+            raise InvalidInputError(f"Unknown spelling {self.spelling!r} of the regularization. Use one of {', '.join(_FORMS)}.")
         symbol = _FORMS[self.spelling].symbol
         value = _real(self.value, symbol)
         if symbol == "C" and not value > 0:
@@ -252,7 +250,6 @@ def _total_weight(n: Any) -> float:
     total = _real(n, "n")
     if not 0 < total < math.inf:
         raise InvalidInputError(
-            f"n = {n!r} where a finite number > 0 is wanted. Pass the sum of the sample weights, or len(y) if there "
-            "are none."
+            f"n = {n!r} where a finite number > 0 is wanted. Pass the sum of the sample weights, or len(y) if there are none."
         )
     return total

@@ -23,9 +23,7 @@ class Status(Enum):
     ITERATION_BUDGET = "The budget of iterations ran out first; allow more with max_iter, or relax tol."
     TIME_BUDGET = "The budget of seconds ran out first; allow more with max_seconds, or relax tol."
     MEMORY_BUDGET = "The budget of memory does not hold the problem; allow more, or choose another solver."
-    STALLED = (
-        "Progress ended at the precision of the arithmetic, whichever solver went on; scale the features, or relax tol."
-    )
+    STALLED = "Progress ended at the precision of the arithmetic, whichever solver went on; scale the features, or relax tol."
     UNREACHED = "The solvers for such problems ended short of the requested gap; scale the features, or relax tol."
     INFEASIBLE = "The solver found no feasible point: the classes may not be separable."
     INTERRUPTED = "Interrupted; this is the best model found so far."

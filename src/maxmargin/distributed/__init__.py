@@ -15,9 +15,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'maxmargin.distributed' has no attribute {name!r}")
     if find_spec("dask") is None or find_spec("distributed") is None:
-        raise MissingExtraError(
-            "maxmargin.distributed needs the packages dask and distributed: pip install 'maxmargin[dask]'."
-        )
+        raise MissingExtraError("maxmargin.distributed needs the packages dask and distributed: pip install 'maxmargin[dask]'.")
     from maxmargin.distributed.linear import LinearSVC
 
     globals()[name] = LinearSVC

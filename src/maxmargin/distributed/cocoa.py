@@ -230,9 +230,7 @@ def cocoa(course: "Course") -> Status:
                 return Status.SOLVED
             ascent.caution *= min(max(course.trace[-1].relative_gap / max(estimate, DRIVER.finest), 1.5), 10.0)
         is_full = seems_done or n_sweeps % dual_cd.DualCD.tuning.full_every == 0 or ascent.n_active == 0
-        to_come = rounds_to_come(
-            ascent.missing, max(course.tol, DRIVER.finest) * abs(ascent.dual), dual_cd.DualCD.tuning.pace
-        )
+        to_come = rounds_to_come(ascent.missing, max(course.tol, DRIVER.finest) * abs(ascent.dual), dual_cd.DualCD.tuning.pace)
         if (is_roomy and to_come > Auto.tuning.newton_price) or course.is_stalled(ascent.gap):
             course.judge()
             course.gaps = course.gaps[:1]

@@ -54,9 +54,7 @@ def checked(source: Source, number: int) -> Samples:
         if weights.shape != (len(y),) or not np.isfinite(weights).all():
             raise InvalidInputError(f"sample_weight must be {len(y)} finite numbers, got shape {weights.shape}.")
         if (weights < 0).any():
-            raise InvalidInputError(
-                f"Negative values in sample_weight: {float(weights.min())!r}. Use 0 to leave a sample out."
-            )
+            raise InvalidInputError(f"Negative values in sample_weight: {float(weights.min())!r}. Use 0 to leave a sample out.")
     except Exception as error:
         kind = type(error) if isinstance(error, MaxMarginError) and len(error.args) == 1 else InvalidInputError
         raise kind(f"{name} cannot be used: {type(error).__name__}: {error}") from error
@@ -115,6 +113,4 @@ def surveyed(surveys: Sequence[Survey]) -> Survey:
     check_each_class(weights, at, classes)
     totals = np.bincount(at, weights=weights).astype(np.float64)
     n, _, n_values, _, _, _, squares, n_present, _ = zip(*filled, strict=True)
-    return Survey(
-        sum(n), d, sum(n_values), not widths, classes, totals, sum(squares), sum(n_present), next(iter(names), None)
-    )
+    return Survey(sum(n), d, sum(n_values), not widths, classes, totals, sum(squares), sum(n_present), next(iter(names), None))

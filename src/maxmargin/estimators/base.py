@@ -167,8 +167,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         budget = self._allowance(problems[0])
         budget = replace(budget, bytes=budget.bytes // min(threads, len(problems)))  # as many fits hold rows at a time
         tasks: list[Train] = [
-            partial(self._trainer(k, seed), problem, solver, tol=tol, warm=warm[k])
-            for k, problem in enumerate(problems)
+            partial(self._trainer(k, seed), problem, solver, tol=tol, warm=warm[k]) for k, problem in enumerate(problems)
         ]
         with self._watch(X, labels, weights, tol) as watch:
 

@@ -20,9 +20,7 @@ from maxmargin.estimators.training_data import Fingerprint
 from maxmargin.threads import one_blas_thread
 
 
-def certify(
-    estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: float | None = None
-) -> Certificate | PerProblem:
+def certify(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: float | None = None) -> Certificate | PerProblem:
     """Judge a fitted estimator on its training data, from scratch.
 
     gap = P(w, b) − D(β) with w and `intercept_` as they are stored, and β from `dual_coef_`. Cost: that of predicting the

@@ -60,9 +60,7 @@ class KernelClassifier(KernelParameters):
     def _checked_tol(self) -> float:
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         if check_flag("break_ties", self.break_ties) and self.decision_function_shape == "ovo":
-            raise InvalidInputError(
-                'break_ties must be False when decision_function_shape is "ovo": no votes are counted.'
-            )
+            raise InvalidInputError('break_ties must be False when decision_function_shape is "ovo": no votes are counted.')
         return super()._checked_tol()
 
     def _trainer(self, k: int, seed: int) -> Train:

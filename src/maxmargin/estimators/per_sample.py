@@ -166,9 +166,7 @@ class Subject:
         self.is_precomputed = isinstance(getattr(estimator, "kernel_", None), Precomputed)
         self.has_certificate = all(part.certificate is not None for part in self.parts)
         self.has_margin = not hasattr(estimator, "n_updates_")
-        self.worst_first = sorted(
-            self.parts, key=lambda part: -part.certificate.relative_gap if part.certificate else 0.0
-        )
+        self.worst_first = sorted(self.parts, key=lambda part: -part.certificate.relative_gap if part.certificate else 0.0)
 
     def feature_name(self, j: int) -> str:
         """What a feature is called."""

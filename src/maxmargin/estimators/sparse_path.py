@@ -142,9 +142,7 @@ def _grid(Cs: Any, unit: Problem) -> Floats:
     if isinstance(Cs, int | np.integer) and not isinstance(Cs, bool):
         least = critical_cost(unit)
         if Cs < 1 or not np.isfinite(least):
-            raise InvalidInputError(
-                f"A path needs at least one C, and a feature that enters; got Cs={Cs} and l1_min_c={least}."
-            )
+            raise InvalidInputError(f"A path needs at least one C, and a feature that enters; got Cs={Cs} and l1_min_c={least}.")
         return np.asarray(np.geomspace(least, SPAN * least, int(Cs)))
     grid = np.asarray(Cs, dtype=np.float64)
     if grid.ndim != 1 or len(grid) == 0 or not (np.isfinite(grid) & (grid > 0)).all() or (np.diff(grid) <= 0).any():
@@ -152,9 +150,7 @@ def _grid(Cs: Any, unit: Problem) -> Floats:
     return grid
 
 
-def _problem(
-    X: Any, y: Any, sample_weight: Any, loss: str, intercept: bool, scaling: Any, class_weight: Any
-) -> Problem:
+def _problem(X: Any, y: Any, sample_weight: Any, loss: str, intercept: bool, scaling: Any, class_weight: Any) -> Problem:
     """The problem at C = 1."""
     check_choice("loss", loss, ("hinge", "squared_hinge"))
     model = LinearSVC("l1", loss, fit_intercept=intercept, intercept_scaling=scaling, class_weight=class_weight)

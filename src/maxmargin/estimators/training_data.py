@@ -41,9 +41,7 @@ def encoded(y: Any) -> tuple[Any, Indices]:
     check_classification_targets(y)
     classes = np.unique(y)
     if len(classes) < 2:
-        raise InvalidInputError(
-            f"A classifier needs samples of at least two classes, got 1 class: {classes.tolist()[0]!r}."
-        )
+        raise InvalidInputError(f"A classifier needs samples of at least two classes, got 1 class: {classes.tolist()[0]!r}.")
     labels = np.searchsorted(classes, y)  # many times faster than asking `unique` for the inverse, which sorts
     return classes, labels.astype(np.intp, copy=False)
 
@@ -52,9 +50,7 @@ def checked_weights(sample_weight: Any, X: Matrix) -> Floats:
     """Weights ≥ 0; None is 1 for each."""
     weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (weights < 0).any():
-        raise InvalidInputError(
-            f"Negative values in sample_weight: {float(weights.min())!r}. Use 0 to leave a sample out."
-        )
+        raise InvalidInputError(f"Negative values in sample_weight: {float(weights.min())!r}. Use 0 to leave a sample out.")
     return weights
 
 
@@ -65,9 +61,7 @@ def check_each_class(weights: Floats, labels: Indices, classes: Any) -> None:
     total = np.bincount(labels, weights=weights, minlength=len(classes))
     if (total <= 0).any():
         name = classes.tolist()[int(np.argmin(total))]
-        raise InvalidInputError(
-            f"No sample of class {name!r} has a positive sample_weight; remove the class or weigh it."
-        )
+        raise InvalidInputError(f"No sample of class {name!r} has a positive sample_weight; remove the class or weigh it.")
 
 
 def checked_rows(X: Matrix) -> Matrix:

@@ -107,9 +107,7 @@ class Chart:
             named = [(tick, f"{tick:.8g}".replace("-", "−")) for tick in ticks(*self.y_range)]
         return [(f"{self.y(place):.1f}", words) for place, words in named]
 
-    def curves(
-        self, curves: Iterable[Any], class_: str, words: str = "", *, shape: str = "line", end: str = ""
-    ) -> None:
+    def curves(self, curves: Iterable[Any], class_: str, words: str = "", *, shape: str = "line", end: str = "") -> None:
         """Lines through points (n, 2), all in one outline: nothing is shaded twice. Words give them an entry in the legend."""
         drawn = []
         for curve in map(np.asarray, curves):

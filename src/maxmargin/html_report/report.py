@@ -37,8 +37,7 @@ def asked(subject: Subject) -> dict[str, Any]:
         "objective": _objective(subject),
         "classes": [(subject.classes[k], count[k]) for k in order],
         "parameters": [
-            (name, repr(value), repr(value) != repr(defaults[name]))
-            for name, value in estimator.get_params(deep=False).items()
+            (name, repr(value), repr(value) != repr(defaults[name])) for name, value in estimator.get_params(deep=False).items()
         ],
     }
 

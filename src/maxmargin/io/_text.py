@@ -59,9 +59,7 @@ class Lines:
     def numbers(self, part: str, tokens: list[bytes], count: int = 1, low: int | None = None) -> list[Any]:
         """So many finite numbers; where `low` is said, whole ones from there on that fit into 32 bits."""
         self.require(len(tokens) == count, part, f"{len(tokens)} values where {count} are wanted")
-        form, kind, least, most = (
-            (NUMBER, float, -LARGEST, LARGEST) if low is None else (WHOLE, int, low, LARGEST_INDEX)
-        )
+        form, kind, least, most = (NUMBER, float, -LARGEST, LARGEST) if low is None else (WHOLE, int, low, LARGEST_INDEX)
         for token in tokens:
             if not (form.fullmatch(token) and least <= kind(token) <= most):
                 words = "a finite number" if low is None else f"a whole number from {low} to {LARGEST_INDEX}"
@@ -104,9 +102,7 @@ def feature_count(needed: int, n_entries: int, n_features: int | None, error: Ca
     """How many features there are: as many as was said, or as the largest index needs, if the entries make it plausible."""
     if n_features is not None:
         if needed > n_features:
-            raise error(
-                f"feature {needed} appears in it where the model has {n_features} features (n_features={n_features})."
-            )
+            raise error(f"feature {needed} appears in it where the model has {n_features} features (n_features={n_features}).")
         return n_features
     if needed > max(FEW_FEATURES, PER_ENTRY * n_entries):
         raise error(

@@ -80,9 +80,7 @@ class Expansion:
     array([ 1.6321, -0.2642])
     """
 
-    def __init__(
-        self, kernel: Kernel, Z: Matrix, A: Floats, groups: Any = None, like: KernelMatrix | None = None
-    ) -> None:
+    def __init__(self, kernel: Kernel, Z: Matrix, A: Floats, groups: Any = None, like: KernelMatrix | None = None) -> None:
         self.kernel, self.A, self.like = kernel, A, like
         self.Z = as_matrix(Z, "Z")
         counts = [self.Z.shape[0]] if groups is None else groups
@@ -146,9 +144,7 @@ class Expansion:
         if self.kernel.has_differences:
             return self.bounded(X, FLOAT64, n_threads, by_differences=True)
         X = as_matrix(X)
-        pieces = in_pieces(
-            lambda begin, end: self.kernel.fine_sums(cut(X, begin, end), self.Z, self.A[0]), X.shape[0], n_threads
-        )
+        pieces = in_pieces(lambda begin, end: self.kernel.fine_sums(cut(X, begin, end), self.Z, self.A[0]), X.shape[0], n_threads)
         sums, error = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
         return Bounded(sums[np.newaxis, np.newaxis], error[np.newaxis])
 

@@ -102,9 +102,7 @@ class KernelMatrix:
         self.dtype = kernel.default_dtype(self.X, self.X) if dtype is None else check_dtype(dtype)
         self.max_bytes = int(check_number("max_bytes", max_bytes))
         if self.max_bytes < 0:
-            raise InvalidInputError(
-                f"max_bytes={max_bytes!r} is negative. Pass a number of bytes ≥ 0; 0 keeps nothing."
-            )
+            raise InvalidInputError(f"max_bytes={max_bytes!r} is negative. Pass a number of bytes ≥ 0; 0 keeps nothing.")
         self.shared = shared if shared is not None and shared.is_on(self.X, kernel) else None
         self.hits = self.misses = self.values = 0
         self._lock = threading.Lock()

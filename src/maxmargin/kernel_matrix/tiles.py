@@ -245,9 +245,7 @@ def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Block:
 class TileSums:
     """One thread's buffers. Coefficients in float32 are divided by the largest, so that it holds them."""
 
-    def __init__(
-        self, expansion: "Expansion", dtype: np.dtype[Any], n_rows: int, is_bounded: bool, by_differences: bool
-    ) -> None:
+    def __init__(self, expansion: "Expansion", dtype: np.dtype[Any], n_rows: int, is_bounded: bool, by_differences: bool) -> None:
         self.expansion, self.kernel = expansion, expansion.kernel
         self.is_bounded, self.by_differences = is_bounded, by_differences
         self.precisions = (dtype,) if dtype == FLOAT64 else (dtype, FLOAT64)

@@ -129,9 +129,7 @@ def power_error(
     return np.asarray(1.01 * units * UNIT * total + (len(sizes) + 1.0) * TINY * (1.0 + sizes.max(initial=0.0)))
 
 
-def fine_power_sums(
-    X: Matrix, Z: Matrix, weights: Floats, gamma: float, constant: float, degree: int
-) -> tuple[Floats, Floats]:
+def fine_power_sums(X: Matrix, Z: Matrix, weights: Floats, gamma: float, constant: float, degree: int) -> tuple[Floats, Floats]:
     """Σ_j weights_j (γ⟨x, z_j⟩ + c)^degree for each row x, in twice the working precision, and a bound of the errors.
 
     Each step of that arithmetic errs by at most 16u² of its terms, where plain arithmetic errs by u.

@@ -52,9 +52,7 @@ def kernel_from_name(kernel: Any, *, degree: Any = 3, gamma: Any = "scale", coef
             named: Kernel = kind(**{field.name: given[field.name] for field in fields(kind) if field.name in given})
             return named
     elif isinstance(kernel, type) and issubclass(kernel, Kernel):
-        raise InvalidInputError(
-            f"kernel={kernel.__name__} is a class. Pass an object of it: kernel={kernel.__name__}()."
-        )
+        raise InvalidInputError(f"kernel={kernel.__name__} is a class. Pass an object of it: kernel={kernel.__name__}().")
     elif callable(kernel):
         return Custom(kernel)
     raise InvalidInputError(

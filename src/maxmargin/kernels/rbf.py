@@ -160,9 +160,7 @@ class RBF(WithGamma):
         constant, lost = (EXP_ERROR + terms + 6) * unit, 2e-38 if right.dtype == FLOAT32 else 1e-307
         farthest = float(right.squares[at].max(initial=0.0))
         if total is None:
-            bound = 1.1 * (
-                sum_above(sizes) * (slope * left.squares + constant) + slope * sum_above(sizes * right.squares[at])
-            )
+            bound = 1.1 * (sum_above(sizes) * (slope * left.squares + constant) + slope * sum_above(sizes * right.squares[at]))
         else:
             bound = 1.1 * total * np.maximum(slope * left.squares + constant, slope * self._kappa(right))
         bound += lost * (1.1 * sum_above(sizes) + len(sizes))  # values that vanished, and coefficients

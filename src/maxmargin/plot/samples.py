@@ -135,9 +135,7 @@ class LeaveOneOutDisplay(Display):
     legend_place: ClassVar[dict[str, Any]] = style.BESIDE
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, **drawing: Unpack[Drawing]
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, **drawing: Unpack[Drawing]) -> Self:
         """Leave one sample out after the other, exactly, and draw what settled each; two classes.
 
         Parameters

@@ -53,9 +53,7 @@ def require_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise MissingExtraError(
-            "Pictures need matplotlib, which is not installed. Run: pip install 'maxmargin[plot]'"
-        ) from error
+        raise MissingExtraError("Pictures need matplotlib, which is not installed. Run: pip install 'maxmargin[plot]'") from error
 
 
 class Display(ABC):

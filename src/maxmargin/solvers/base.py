@@ -133,9 +133,7 @@ class Progress(NamedTuple):
     to_come: float = 0.0
 
     @classmethod
-    def without_claim(
-        cls, gap: float, tol: float, rounds: int = 1, dual: float = -math.inf, to_come: float = 0.0
-    ) -> "Progress":
+    def without_claim(cls, gap: float, tol: float, rounds: int = 1, dual: float = -math.inf, to_come: float = 0.0) -> "Progress":
         """An estimate for those who watch, which does not ask for the check however small it is."""
         return cls(max(gap, math.nextafter(tol, math.inf)), rounds, dual=dual, to_come=to_come)
 
@@ -200,9 +198,7 @@ class Solver(ABC):
         if not takes_loss or not isinstance(penalty, self.penalty):
             losses = " and ".join(kind.__name__ for kind in self.losses)
             losses = losses or "losses with a quadratic dual, as the hinge and the squared hinge have,"
-            return (
-                f"{self.name} solves {losses} with the {self.penalty.__name__} penalty, got {loss!r} and {penalty!r}."
-            )
+            return f"{self.name} solves {losses} with the {self.penalty.__name__} penalty, got {loss!r} and {penalty!r}."
         if self.needs_psd and kernel.psd is False:
             return f"{self.name} needs a positive semi-definite kernel, got {kernel!r}. Use an RBF kernel."
         if self.margin == "hard" and not problem.is_hard:

@@ -300,9 +300,7 @@ class _Run:
         if self.best is None or certificate.relative_gap < self.best_gap:
             self.best, self.certificate, self.best_scores = candidate, certificate, found
         self.trace.append(
-            TracePoint(
-                self.clock.seconds, self.clock.rounds, certificate.primal, certificate.dual, certificate.relative_gap
-            )
+            TracePoint(self.clock.seconds, self.clock.rounds, certificate.primal, certificate.dual, certificate.relative_gap)
         )
         return certificate
 

@@ -118,9 +118,7 @@ def by_splits(K, y, cost):
         beta = [cost[j] * y[j] if split[j] == 2 else Fraction(0) for j in range(n)]
         if not inside:
             continue
-        rows = [[K[j][k] for k in inside] + [Fraction(1)] for j in inside] + [
-            [Fraction(1)] * len(inside) + [Fraction(0)]
-        ]
+        rows = [[K[j][k] for k in inside] + [Fraction(1)] for j in inside] + [[Fraction(1)] * len(inside) + [Fraction(0)]]
         right = [y[j] - sum(K[j][k] * beta[k] for k in range(n)) for j in inside] + [-sum(beta)]
         found = solved(rows, right)
         if found is None:
@@ -139,8 +137,7 @@ def exact_rbf(X, gamma):
         context.prec = 80
         rows = [[Decimal(float(v)) for v in x] for x in X]
         return [
-            [Fraction((-Decimal(gamma) * sum((a - b) ** 2 for a, b in zip(u, v, strict=True))).exp()) for v in rows]
-            for u in rows
+            [Fraction((-Decimal(gamma) * sum((a - b) ** 2 for a, b in zip(u, v, strict=True))).exp()) for v in rows] for u in rows
         ]
 
 

@@ -151,9 +151,7 @@ def test_the_optimum_lies_in_the_ball_around_the_middle_of_w_and_w_beta(data):
         s = p.bias.scale
         squared += (best.b / s - 0.5 * (b / s + s * beta.sum())) ** 2
     slack = certify(p, best).radius
-    assert math.sqrt(max(squared, 0.0)) <= certificate.radius * (1 + 1e-9) + slack + 1e-7 * math.sqrt(
-        certificate.primal
-    )
+    assert math.sqrt(max(squared, 0.0)) <= certificate.radius * (1 + 1e-9) + slack + 1e-7 * math.sqrt(certificate.primal)
 
 
 def test_the_radius_is_the_root_of_the_gap_where_w_is_w_beta():
@@ -268,9 +266,7 @@ def test_many_samples_are_judged_like_few():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     few = Problem(X, y, cost=np.full(4, 10.0), bias=Bias.penalized())
     copies = 10_000
-    many = Problem(
-        np.repeat(X, copies, axis=0), np.repeat(y, copies), np.full(4 * copies, 10.0 / copies), bias=few.bias
-    )
+    many = Problem(np.repeat(X, copies, axis=0), np.repeat(y, copies), np.full(4 * copies, 10.0 / copies), bias=few.bias)
     w, beta = np.array([1.5]), np.array([-1.0, -3.0, 2.0, 0.5])
     one = certify(few, Candidate(w, -2.0, beta))
     other = certify(many, Candidate(w, -2.0, np.repeat(beta / copies, copies)))

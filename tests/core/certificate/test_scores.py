@@ -96,9 +96,7 @@ def solved(rng, n, cost, tol, bias, rows=None):
     y = np.where(X[:, 0] * X[:, 1] > np.median(X[:, 0] * X[:, 1]), 1.0, -1.0) * rng.choice([-1.0, 1.0], n, p=[0.1, 0.9])
     chosen = None if rows is None else rng.permutation(n)[:rows]
     labels = y if chosen is None else y[chosen]
-    p = Problem(
-        X, labels, np.full(len(labels), cost), kernel=RBF(gamma=float(1 / (4 * X.var()))), bias=bias, rows=chosen
-    )
+    p = Problem(X, labels, np.full(len(labels), cost), kernel=RBF(gamma=float(1 / (4 * X.var()))), bias=bias, rows=chosen)
     return p, solve(p, SMO(), tol=tol)
 
 

@@ -58,9 +58,7 @@ def test_a_cluster_gives_what_threads_give(client, make, is_near, monkeypatch):
     assert on_cluster.n_moved_ == on_cluster.n_lost_ == 0
 
 
-@pytest.mark.parametrize(
-    ("make", "tol"), [(lambda: noisy(4000, 6), 1e-7), (lambda: wide(n=300), 1e-2)], ids=["tall", "wide"]
-)
+@pytest.mark.parametrize(("make", "tol"), [(lambda: noisy(4000, 6), 1e-7), (lambda: wide(n=300), 1e-2)], ids=["tall", "wide"])
 def test_a_worker_that_is_killed_costs_time_and_not_the_proof(client, make, tol, monkeypatch):
     X, y = make()
     X_parts, y_parts = dask_array(X, 4), dask_array(y, 4)

@@ -194,9 +194,7 @@ def test_a_callback_that_answers_true_stops_the_fit_with_the_best_model_so_far()
 
 
 def test_stopping_one_problem_leaves_the_others_alone():
-    recorder = Recorder(
-        lambda context: context.task_id == 9 and context.parent.task_name == "versicolor against the rest"
-    )
+    recorder = Recorder(lambda context: context.task_id == 9 and context.parent.task_name == "versicolor against the rest")
     model = LinearSVC(tol=1e-6, solver="proximal_newton").set_callbacks(recorder).fit(IRIS.data, NAMES)
     assert [len(recorder.gaps(0, k)) for k in range(3)] == [PARTS, 10, PARTS]
     assert model.status_[0] is model.status_[2] is Status.SOLVED
@@ -316,9 +314,7 @@ def test_the_scoring_monitor_scores_the_model(weights):
 
 
 def test_a_scorer_without_weights_can_monitor_an_unweighted_fit():
-    monitor = callback.ScoringMonitor(
-        scoring=lambda estimator, X, y: {"errors": int((estimator.predict(X) != y).sum())}
-    )
+    monitor = callback.ScoringMonitor(scoring=lambda estimator, X, y: {"errors": int((estimator.predict(X) != y).sum())})
     model = LinearSVC().set_callbacks(monitor).fit(X, Y)
     assert monitor.get_logs().data[0]["errors"] == (model.predict(X) != Y).sum()
 

@@ -117,9 +117,7 @@ def test_verbose_says_the_gap_the_goal_the_rounds_and_the_seconds_on_stderr(caps
 def test_verbose_writes_a_line_for_each_binary_problem(capsys):
     LinearSVC(verbose=True).fit(IRIS.data, NAMES)
     lines = capsys.readouterr().err.splitlines()
-    assert sorted(line.partition(":")[0] for line in lines) == [
-        f"LinearSVC, {c} against the rest" for c in IRIS.target_names
-    ]
+    assert sorted(line.partition(":")[0] for line in lines) == [f"LinearSVC, {c} against the rest" for c in IRIS.target_names]
     HardMarginSVC(verbose=True, kernel="rbf", gamma=2.0).fit(IRIS.data[:, 1:], NAMES)
     lines = capsys.readouterr().err.splitlines()
     assert sorted(line.partition(":")[0] for line in lines) == [

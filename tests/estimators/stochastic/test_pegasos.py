@@ -33,9 +33,7 @@ X, Y = StandardScaler().fit_transform(CANCER.data), CANCER.target
 LAM = Regularization.pegasos(0.01)
 SMALL_X = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 1.0], [4.0, 0.0]])
 SMALL_Y = np.array([0, 0, 1, 1])
-EXPECTED = {
-    f"check_sample_weight_equivalence_on_{form}_data": "the visits are other ones" for form in ("dense", "sparse")
-}
+EXPECTED = {f"check_sample_weight_equivalence_on_{form}_data": "the visits are other ones" for form in ("dense", "sparse")}
 
 
 @pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
@@ -223,8 +221,7 @@ def test_a_stream_may_store_a_value_in_parts(project):
     columns, values = [0, 1, 1, 0, 1, 0, 1, 1, 1], [1.0, 0.5, 1.5, 3.0, -1.0, 0.5, -2.0, 3.0, 1.0]
     parts = sp.csr_array((values, columns, [0, 3, 5, 7, 9]), shape=(4, 2))
     models = [
-        PegasosSVC(C=Regularization.pegasos(0.1), project=project).partial_fit(X, y, classes=[0, 1])
-        for X in (whole, parts)
+        PegasosSVC(C=Regularization.pegasos(0.1), project=project).partial_fit(X, y, classes=[0, 1]) for X in (whole, parts)
     ]
     np.testing.assert_allclose(models[0].coef_, models[1].coef_, rtol=1e-12)
 

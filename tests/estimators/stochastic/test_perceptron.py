@@ -61,9 +61,7 @@ def test_primal_and_dual_make_the_same_updates_and_the_same_model(data, output, 
     assert primal.n_updates_ == dual.n_updates_ == len(primal.mistakes_)
     np.testing.assert_allclose(primal.decision_function(x), dual.decision_function(x @ x.T), rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(primal.dual_coef_, dual.dual_coef_)
-    np.testing.assert_allclose(
-        Perceptron(eta=eta, max_iter=-1).fit(x, y).coef_[0], (primal.dual_coef_ @ x[primal.support_])[0]
-    )
+    np.testing.assert_allclose(Perceptron(eta=eta, max_iter=-1).fit(x, y).coef_[0], (primal.dual_coef_ @ x[primal.support_])[0])
 
 
 @examples(30)

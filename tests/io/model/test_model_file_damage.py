@@ -218,9 +218,7 @@ def test_mistakes_without_support_vectors_are_refused(tmp_path):
     refused(tmp_path / "bad.maxmargin", "mistakes")
 
 
-@pytest.mark.parametrize(
-    "said", [{}, {"type": {}, "shape": [1, 3]}, {"type": "csr_array", "shape": [10**9, 3]}, "csr", None]
-)
+@pytest.mark.parametrize("said", [{}, {"type": {}, "shape": [1, 3]}, {"type": "csr_array", "shape": [10**9, 3]}, "csr", None])
 def test_a_sparse_matrix_that_is_described_wrongly_is_refused(said, tmp_path):
     header, arrays = opened(content_of("svc_linear_sparse", tmp_path))
     header["fitted"]["support_vectors"] = said
@@ -240,9 +238,7 @@ def test_an_array_of_objects_is_refused(tmp_path):
     refused(tmp_path / "bad.maxmargin", "intercept")
 
 
-@pytest.mark.parametrize(
-    "text", [b"[" * 100_000, b'{"a": NaN}', b'{"a": 1, "a": 2}', b"\xff\xfe", b"1" * 5000, b"", b"[]"]
-)
+@pytest.mark.parametrize("text", [b"[" * 100_000, b'{"a": NaN}', b'{"a": 1, "a": 2}', b"\xff\xfe", b"1" * 5000, b"", b"[]"])
 def test_a_header_that_is_no_proper_json_is_refused(text, tmp_path):
     with open(tmp_path / "bad.maxmargin", "wb") as file:
         write_archive(file, [("header.json", [text])])

@@ -73,9 +73,7 @@ def test_where_the_active_set_gives_up_the_interior_point_takes_over(kernel):
     with mock.patch.object(constraint_generation, "MAX_ACTIVE", 1):
         solution = solve(p, ConstraintGeneration(), tol=1e-8)
     assert solution.status is Status.SOLVED
-    assert solution.certificate.primal == pytest.approx(
-        solve(p, InteriorPoint(), tol=1e-8).certificate.primal, rel=3e-8
-    )
+    assert solution.certificate.primal == pytest.approx(solve(p, InteriorPoint(), tol=1e-8).certificate.primal, rel=3e-8)
 
 
 def test_a_warm_start_brings_its_support_into_the_working_set():

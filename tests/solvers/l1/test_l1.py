@@ -152,9 +152,7 @@ def real(name, cost, bias, loss):
 
 @pytest.mark.parametrize("bias", BIASES, ids=repr)
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)
-@pytest.mark.parametrize(
-    ("name", "cost"), [("as it comes", 1e3), ("as it comes", 1e6), ("standardised", 1e5), ("digits", 1e5)]
-)
+@pytest.mark.parametrize(("name", "cost"), [("as it comes", 1e3), ("as it comes", 1e6), ("standardised", 1e5), ("digits", 1e5)])
 def test_large_costs_and_unscaled_features_do_not_end_the_fit_early(name, cost, loss, bias):
     p = real(name, cost, bias, loss)
     solution = solve(p, tol=1e-3)

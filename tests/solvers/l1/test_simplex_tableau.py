@@ -36,9 +36,7 @@ def value(p, w):
 @given(p=hinges, rng=generators())
 def test_from_any_corner_the_lowest_is_that_of_highs(p, rng):
     d = p.X.shape[1]
-    tableau, cost, push = begin(
-        p, rng.standard_normal(d + 1) * (rng.random(d + 1) < 0.5), rng.random(len(p.present)) < 0.5
-    )
+    tableau, cost, push = begin(p, rng.standard_normal(d + 1) * (rng.random(d + 1) < 0.5), rng.random(len(p.present)) < 0.5)
     corner = None if tableau is None else tableau.lowest(cost, push, Clock(Budget()))
     if corner is None:  # no weight to begin with, or not regular: HiGHS's
         return
@@ -57,9 +55,7 @@ def test_rows_and_columns_that_join_later_make_no_difference():
     part = Tableau.near(columns, p.y, some, np.arange(0, 60, 2), np.ones(81), np.ones(60, bool))
     assert part.lowest(cost, push, Clock(Budget())) is not None
     part.extend(np.arange(81), np.arange(60))
-    np.testing.assert_allclose(
-        part.lowest(cost, push, Clock(Budget())).w, whole.lowest(cost, push, Clock(Budget())).w, atol=1e-9
-    )
+    np.testing.assert_allclose(part.lowest(cost, push, Clock(Budget())).w, whole.lowest(cost, push, Clock(Budget())).w, atol=1e-9)
 
 
 def test_a_fall_without_end_is_left_to_highs():

@@ -82,9 +82,7 @@ def test_sgd_is_the_box_of_the_textbook(form, data, seed, lam):
     problem = soft(*data, lam, form)
     state, draws = run(problem, Pegasos("sgd", True, order="uniform", seed=seed), 4)
     iterates, violations = reference.sgd(*data, lam, draws)
-    assert np.bincount(draws[[t - 1 for t in violations]], minlength=problem.n).tolist() == (
-        state.counts.violations.tolist()
-    )
+    assert np.bincount(draws[[t - 1 for t in violations]], minlength=problem.n).tolist() == (state.counts.violations.tolist())
     assert np.bincount(draws, minlength=problem.n).tolist() == state.counts.draws.tolist()
     np.testing.assert_allclose(weights(problem, state.iterates.output()), mean_of(iterates), rtol=1e-12, atol=1e-13)
 
@@ -131,9 +129,7 @@ def test_projected_pegasos_is_the_pseudo_code_and_stays_in_the_ball(form, averag
     state, order = run(problem, Pegasos(average=average, project=True, seed=seed), 12)
     iterates, _ = reference.pegasos(*data, lam, order[:, None], is_exact=False, radius=lam**-0.5)
     wanted = iterates[-1:] if average is False else iterates[tail_of(len(order)) : -1]
-    np.testing.assert_allclose(
-        weights(problem, state.iterates.output()), mean_of(wanted), rtol=1e-9, atol=1e-10 * lam**-0.5
-    )
+    np.testing.assert_allclose(weights(problem, state.iterates.output()), mean_of(wanted), rtol=1e-9, atol=1e-10 * lam**-0.5)
     assert np.linalg.norm(weights(problem, state.iterates.last())) <= lam**-0.5 * (1 + 1e-9)
 
 

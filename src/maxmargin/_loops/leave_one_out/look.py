@@ -81,13 +81,9 @@ def look_each(
         if is_free:
             # the last kink, where all weigh too little
             after = min(total + least, everything * (1.0 - 4.0 * (n + 4) * UNIT))
-            first = bias_ends(
-                kinks, reaches, -1.0, weights, i, total - most, after, bracket[0], bracket[1], values, masses
-            )
+            first = bias_ends(kinks, reaches, -1.0, weights, i, total - most, after, bracket[0], bracket[1], values, masses)
             before = max(total - least, TINY)  # the first kink, where one is flat
-            last = bias_ends(
-                kinks, reaches, 1.0, weights, i, before, total + most, bracket[0], bracket[1], values, masses
-            )
+            last = bias_ends(kinks, reaches, 1.0, weights, i, before, total + most, bracket[0], bracket[1], values, masses)
             low, high = 0.5 * (first[0] + first[1]), 0.5 * (last[0] + last[1])
             bracket[0], bracket[1] = max(bracket[0], first[0]), min(bracket[1], last[1])
         f, reach = y[i] - kinks[i], reaches[i]

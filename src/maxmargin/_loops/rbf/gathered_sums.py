@@ -23,9 +23,7 @@ def _add_gathered() -> Callable[..., Any]:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         arrays = signature.args
-        table, chosen, weight, out = (
-            context.make_array(arrays[k])(context, builder, arguments[k]).data for k in (0, 1, 2, 5)
-        )
+        table, chosen, weight, out = (context.make_array(arrays[k])(context, builder, arguments[k]).data for k in (0, 1, 2, 5))
         itemsize = arrays[0].dtype.bitwidth // 8
         lanes, count = WIDE // itemsize, itemsize
         i64, vector = ir.IntType(64), ir.VectorType(context.get_data_type(arrays[0].dtype), lanes)
@@ -47,9 +45,7 @@ def _add_gathered() -> Callable[..., Any]:
         builder.cbranch(builder.icmp_signed("<", j, arguments[4]), body, after)
         builder.position_at_end(body)
         row = builder.zext(builder.load(builder.gep(chosen, [j])), i64)
-        one = builder.insert_element(
-            ir.Constant(vector, ir.Undefined), builder.load(builder.gep(weight, [j])), ir.IntType(32)(0)
-        )
+        one = builder.insert_element(ir.Constant(vector, ir.Undefined), builder.load(builder.gep(weight, [j])), ir.IntType(32)(0))
         factor = builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), splat)
         values = builder.gep(table, [builder.mul(row, ir.Constant(i64, count))])
         for k, total in enumerate(totals):

@@ -237,9 +237,7 @@ class Equations:
             last[jobs], jobs = gaps, jobs[goes_on]
             if len(jobs):
                 place, own = np.ix_(jobs, movers), F[goes_on][:, movers]
-                found, is_settled = self.tableau.again(
-                    samples[jobs], beta[place], own, b[goes_on], beta[jobs].sum(axis=1)
-                )
+                found, is_settled = self.tableau.again(samples[jobs], beta[place], own, b[goes_on], beta[jobs].sum(axis=1))
                 add(jobs, found - beta[place])
                 beta[place], jobs = found, jobs[is_settled]
         return bounds

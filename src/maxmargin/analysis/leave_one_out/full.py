@@ -116,9 +116,7 @@ class Full:
             t = Scale.of(scores.slack[on], scores.slack_error[on]).most
             radius += raised(2.0 * abs(t - 1.0) * math.sqrt(max(2.0 * certificate.primal, 0.0)), 8)
         else:
-            residuals[on] = problem.loss.residual_above(
-                scores.slack[on], scores.slack_error[on], alpha[on], problem.cost[on]
-            )
+            residuals[on] = problem.loss.residual_above(scores.slack[on], scores.slack_error[on], alpha[on], problem.cost[on])
         return cls(
             problem, best.beta, best.w, b, f, error, np.maximum(problem.diag() + problem.bias.scale**2, 0.0), lengths,
             scores.slack, scores.slack_error, residuals, certificate.gap, certificate.primal, imbalance, apart,

@@ -104,9 +104,7 @@ class LeftOut:
         self._equations: Equations | None = None
         self._lock = threading.Lock()
 
-    def retrain(
-        self, samples: Indices, goal: Goal, n_threads: int = 1, done: Callable[[int], Any] | None = None
-    ) -> bool:
+    def retrain(self, samples: Indices, goal: Goal, n_threads: int = 1, done: Callable[[int], Any] | None = None) -> bool:
         """Leave these samples out one by one until the goal is met or the tolerance is; False: interrupted.
 
         What is known by then is kept. `done` hears how many more samples are finished, in any thread; its True means stop.
@@ -150,9 +148,7 @@ class LeftOut:
         is_final = goal.at_rounding or not self.full.problem.is_linear
         return known | self._is_exhausted[samples] if is_final else known
 
-    def _work(
-        self, way: Equations | BySolver, samples: Indices, goal: Goal, n_threads: int, tell: Callable[[int], Any]
-    ) -> bool:
+    def _work(self, way: Equations | BySolver, samples: Indices, goal: Goal, n_threads: int, tell: Callable[[int], Any]) -> bool:
         """Hand the samples out to threads in small batches; the intervals only ever shrink.
 
         A sample is finished when it meets the goal, when only rounding is left of its gap, or when the solver has tried.

@@ -62,9 +62,7 @@ class Tableau:
     Cost: |F|³ + 2|F|²|N| + |F||N|² multiplications once, then for each sample (rounds) × (changes) × |samples|.
     """
 
-    def __init__(
-        self, full: Full, products: "Products", max_bytes: int, n_threads: int = 1, near: float = TUNING.near
-    ) -> None:
+    def __init__(self, full: Full, products: "Products", max_bytes: int, n_threads: int = 1, near: float = TUNING.near) -> None:
         self._full, self._products, self._n_threads, self._max_bytes = full, products, n_threads, max_bytes
         self._border = int(full.problem.bias.is_free)
         self.samples = np.empty(0, dtype=np.intp)
@@ -159,9 +157,7 @@ class Tableau:
         found, is_settled = np.empty((len(jobs), len(self._Q))), np.empty(len(jobs), dtype=bool)
         # One after the other, k changes cost k⁴/12 multiplications: no more than to make the tableau, m³/3.
         most = int((4.0 * len(self._Q) ** 3) ** 0.25) + 1
-        leave_out_each(
-            self._Q, self._n_inside, beta, g, self._lo, self._hi, sides, jobs, NOTHING, most, found, is_settled
-        )
+        leave_out_each(self._Q, self._n_inside, beta, g, self._lo, self._hi, sides, jobs, NOTHING, most, found, is_settled)
         return Pivoted(found[:, self._border :], is_settled)
 
     def _jobs(self, samples: Indices) -> Indices:

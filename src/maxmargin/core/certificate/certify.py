@@ -177,8 +177,7 @@ class Certificate:
 
     def _groups_sentence(self) -> str:
         return (
-            f"Samples: {self.groups.outside} outside the margin, {self.groups.on} on it, "
-            f"{self.groups.inside} inside it or wrong."
+            f"Samples: {self.groups.outside} outside the margin, {self.groups.on} on it, {self.groups.inside} inside it or wrong."
         )
 
 
@@ -207,9 +206,7 @@ def certify(
     beta, pair = make_feasible(problem, candidate.beta), None
     if isinstance(problem.penalty, L1):
         beta, pair = into_the_cube(problem, candidate, beta, scale, wanted)
-    samples = Samples(scores.slack, scores.slack_error, beta * problem.y, problem.cost, problem.y, problem.target).some(
-        on
-    )
+    samples = Samples(scores.slack, scores.slack_error, beta * problem.y, problem.cost, problem.y, problem.target).some(on)
     lengths = _lengths_of_counted(problem) if problem.bias.is_free else None
     parts = _by_group(problem, samples, lengths)
     part = Part.of(problem.loss, samples, scale, lengths) if parts is None else sum(parts[1:], parts[0])
@@ -228,9 +225,7 @@ def _linear(problem: Problem, candidate: Candidate, beta: Floats, parts: list[Pa
     """What totals add; `parts` are those of the groups, or one for all samples."""
     totals = np.array([problem.total]) if problem.totals is None else problem.totals
     size = float(np.abs(totals * candidate.b).sum())
-    return Linear(
-        tuple(zip(parts, totals.tolist(), strict=True)), problem.biased(candidate.b), size, _floor(problem, beta)
-    )
+    return Linear(tuple(zip(parts, totals.tolist(), strict=True)), problem.biased(candidate.b), size, _floor(problem, beta))
 
 
 def _by_group(problem: Problem, samples: Samples, lengths: Lengths | None) -> list[Part] | None:

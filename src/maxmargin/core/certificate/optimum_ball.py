@@ -63,9 +63,7 @@ def has_ball(problem: Problem, certificate: Certificate) -> bool:
     return is_convex and problem.penalty.strongly_convex and not problem.is_hard and math.isfinite(certificate.gap)
 
 
-def optimum_ball(
-    problem: Problem, candidate: Candidate, certificate: Certificate, scores: Scores | None = None
-) -> OptimumBall:
+def optimum_ball(problem: Problem, candidate: Candidate, certificate: Certificate, scores: Scores | None = None) -> OptimumBall:
     """The ball of a certified candidate; L2 only.
 
     Cost: two passes over the data where the bias is free, one where the candidate's scores are known, else nothing.

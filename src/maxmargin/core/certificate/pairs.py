@@ -92,9 +92,7 @@ class Made:
     bulk: float
 
     @classmethod
-    def of(
-        cls, X: Matrix, beta: Floats, lengths: Floats, rows: Indices | None = None, *, is_twice: bool = False
-    ) -> "Made":
+    def of(cls, X: Matrix, beta: Floats, lengths: Floats, rows: Indices | None = None, *, is_twice: bool = False) -> "Made":
         """In float64, or in twice the working precision."""
         at = np.flatnonzero(beta)
         used, bulk = len(at), sum_above(np.abs(beta[at]) * lengths[at])
@@ -119,9 +117,7 @@ class Made:
         return raised((share if self.low is None else 4.0 * share * share) * self.bulk + lost, 4)
 
 
-def of_weights(
-    problem: Problem, candidate: Candidate, beta: Floats, scale: Scale | None, part: Part, tol: float
-) -> Pair:
+def of_weights(problem: Problem, candidate: Candidate, beta: Floats, scale: Scale | None, part: Part, tol: float) -> Pair:
     """Of a linear problem with L2; w(β) in twice the working precision where its rounding would cost too much of the gap."""
     made = Made.of(problem.X, beta, problem.lengths, problem.rows)
     pair = of_sums(problem.bias, candidate.w, candidate.b, part, made, _factor(scale))
@@ -188,10 +184,8 @@ def of_coefficients(
     slip = raised(constant.own_error + constant.made_error + 2.0 * UNIT * off)
     distance = raised(math.sqrt(max(apart.value, 0.0) + apart.error + _squared(off + slip)), 4)
     return Pair(
-        value=0.5 * _up(factor * factor * (own + own_error))
-        + raised(0.5 * _squared(abs(constant.own) + constant.own_error), 4),
-        value_below=0.5 * _down(factor * factor * (own - own_error))
-        + 0.5 * constant.own * constant.own * (1.0 - 16.0 * UNIT),
+        value=0.5 * _up(factor * factor * (own + own_error)) + raised(0.5 * _squared(abs(constant.own) + constant.own_error), 4),
+        value_below=0.5 * _down(factor * factor * (own - own_error)) + 0.5 * constant.own * constant.own * (1.0 - 16.0 * UNIT),
         conjugate=0.5 * _up(its + its_error) + raised(0.5 * _squared(abs(constant.made) + constant.made_error), 4),
         apart=raised(0.5 * distance * distance),
         plain=0.5 * (max(apart.value, 0.0) + off * off),
@@ -236,9 +230,7 @@ def _down(value: float) -> float:
     return value - 16.0 * UNIT * abs(value)
 
 
-def into_the_cube(
-    problem: Problem, candidate: Candidate, beta: Floats, scale: Scale | None, tol: float
-) -> tuple[Floats, Pair]:
+def into_the_cube(problem: Problem, candidate: Candidate, beta: Floats, scale: Scale | None, tol: float) -> tuple[Floats, Pair]:
     """(tβ, its pair) for L1: t ≤ 1 such that no coordinate of w(tβ) is beyond ±1, whatever rounding did.
 
     tβ is rounded, and judged as it is rounded. Moving Σβ to zero may add |Σβ|·‖x‖ to a coordinate, and is allowed for.

@@ -153,9 +153,7 @@ class Cluster(Crew):
         distributed.wait(futures)
         for i, future in enumerate(futures):
             if future.status == "error":
-                return InvalidInputError(
-                    f"Partition {self.first[k] + i} cannot be used: {type(error).__name__}: {error}"
-                )
+                return InvalidInputError(f"Partition {self.first[k] + i} cannot be used: {type(error).__name__}: {error}")
         return error
 
 

@@ -191,10 +191,7 @@ class Machine:
         rest = self.weights.copy()
         rest[samples[0]] = 0.0
         factors, trade_off = self._factors(rest), Regularization.of(self.probe.C)
-        costs = [
-            trade_off.cost(float(rest[rows].sum())) * self.weights[rows] * factors[self.labels[rows]]
-            for rows in self.rows
-        ]
+        costs = [trade_off.cost(float(rest[rows].sum())) * self.weights[rows] * factors[self.labels[rows]] for rows in self.rows]
         return replace(self, problems=[replace(p, cost=cost) for p, cost in zip(self.problems, costs, strict=True)])
 
     def _factors(self, rest: Floats) -> Floats:

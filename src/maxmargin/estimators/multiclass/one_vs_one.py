@@ -38,9 +38,7 @@ def pairs_of(labels: Indices, n_classes: int) -> list[Pair]:
     return [Pair(np.flatnonzero((labels == i) | (labels == j)), i, j) for i, j in opponents(n_classes)]
 
 
-def pack_dual(
-    pairs: Sequence[Pair], betas: Sequence[Floats], labels: Indices, n_classes: int
-) -> tuple[Indices, Floats]:
+def pack_dual(pairs: Sequence[Pair], betas: Sequence[Floats], labels: Indices, n_classes: int) -> tuple[Indices, Floats]:
     """(support, dual_coef): the support vectors grouped by class, and their signed duals in scikit-learn's layout."""
     table = np.zeros((n_classes - 1, len(labels)))
     for pair, beta in zip(pairs, betas, strict=True):

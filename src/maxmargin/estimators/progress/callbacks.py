@@ -91,9 +91,7 @@ class Watch:
 
 
 @contextmanager
-def watching(
-    estimator: Any, X: Matrix, labels: Indices, weights: Floats, tol: float, names: Sequence[str]
-) -> Iterator[Watch]:
+def watching(estimator: Any, X: Matrix, labels: Indices, weights: Floats, tol: float, names: Sequence[str]) -> Iterator[Watch]:
     """The watch of one fit, which ends when the model is stored; `names` has one entry a binary problem."""
     with ExitStack() as stack:
         makers = [WATCHER.get()]
@@ -134,9 +132,7 @@ class Digits:
 
 
 @contextmanager
-def _callbacks(
-    estimator: Any, X: Matrix, labels: Indices, weights: Floats, names: Sequence[str]
-) -> Iterator["_Callbacks"]:
+def _callbacks(estimator: Any, X: Matrix, labels: Indices, weights: Floats, names: Sequence[str]) -> Iterator["_Callbacks"]:
     """scikit-learn's order: setup, begin, …, end, teardown; an error or Ctrl-C goes straight to the teardown."""
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 
@@ -202,9 +198,7 @@ class ConvergenceWarning(_SklearnConvergenceWarning):  # type: ignore[misc]
     """The model is the best found, but its gap is above ``tol``: a budget ran out or progress stalled."""
 
 
-def warn_unless_solved(
-    name: str, status: Status, certificate: Certificate, tol: float, rounds: str = "max_iter"
-) -> None:
+def warn_unless_solved(name: str, status: Status, certificate: Certificate, tol: float, rounds: str = "max_iter") -> None:
     """Say what ended the fit, the gap that was reached and what to try; `rounds` is the parameter that limits the iterations."""
     if status not in (Status.SOLVED, Status.INTERRUPTED, Status.STOPPED):
         reason = str(status).replace("max_iter", rounds)

@@ -211,9 +211,7 @@ class PegasosSVC(StreamLearner):
             iterates.expect(-(-n_samples // int(self.batch_size)))
         return stream, Counts.none(n_samples)
 
-    def _visit(
-        self, stream: tuple[list[Iterates], Counts], samples: Samples, signed: list[Floats], visits: Indices
-    ) -> None:
+    def _visit(self, stream: tuple[list[Iterates], Counts], samples: Samples, signed: list[Floats], visits: Indices) -> None:
         for iterates, own in zip(stream[0], signed, strict=True):
             step_through(iterates, stream[1], samples, own, self._bias().scale, visits)
 

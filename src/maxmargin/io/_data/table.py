@@ -28,9 +28,7 @@ class Table:
     features: Callable[[Sequence[int]], Any]
     labels: Callable[[int], Any]
 
-    def split(
-        self, target: str | int | None, n_features: int | None, feature_names: Sequence[str] | None, **_: Any
-    ) -> Data:
+    def split(self, target: str | int | None, n_features: int | None, feature_names: Sequence[str] | None, **_: Any) -> Data:
         """The samples and, if there are any, the labels, as `read_data` says."""
         if self.names is not None and len(set(self.names)) < self.n_columns:
             twice = next(name for name in self.names if self.names.count(name) > 1)

@@ -90,9 +90,7 @@ def _kernel_constants(machine: Machine) -> Constants:
         return {"support": machine.model.support_.astype(np.int64)}
     Z, scale = machine.model.support_vectors_, float(kernel.gamma)
     Z = (Z.toarray() if sp.issparse(Z) else Z).astype(np.float64)
-    named = {
-        name: np.array([float(getattr(kernel, name))]) for name in ("gamma", "coef0", "degree") if hasattr(kernel, name)
-    }
+    named = {name: np.array([float(getattr(kernel, name))]) for name in ("gamma", "coef0", "degree") if hasattr(kernel, name)}
     if isinstance(kernel, RBF):
         named["middle"] = Z.mean(axis=0) if len(Z) else np.zeros(Z.shape[1])
         Z, scale = Z - named["middle"], 2 * scale

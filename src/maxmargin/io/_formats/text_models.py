@@ -188,9 +188,7 @@ def read_svmlight_model(file: IO[bytes], n_features: int | None) -> SVC:
     lines.next("version")
     kind = lines.numbers("kernel type", [lines.next("kernel type")], low=0)[0]
     if kind >= len(TYPES):
-        raise NotSupportedError(
-            f"The SVM-light model has kernel type {kind}: a function of its own, which the file lacks."
-        )
+        raise NotSupportedError(f"The SVM-light model has kernel type {kind}: a function of its own, which the file lacks.")
     names = _letters(TYPES[kind])
     parameters: dict[str, Any] = {"kernel": TYPES[kind]}
     for letter in ("-d", "-g", "-s", "-r"):
@@ -203,9 +201,7 @@ def read_svmlight_model(file: IO[bytes], n_features: int | None) -> SVC:
     threshold = lines.numbers("threshold b", [lines.next("threshold b")])[0]
     coefficients, rows = read_support_vectors(lines, "support vectors", (count - 1, 1), n_features)
     is_known = rows.shape[1] <= max(highest, n_features or 0, 1)
-    lines.require(
-        is_known, "highest feature index", f"feature {rows.shape[1]} appears, {highest} should be the highest"
-    )
+    lines.require(is_known, "highest feature index", f"feature {rows.shape[1]} appears, {highest} should be the highest")
     order = np.argsort(coefficients[0] > 0, kind="stable")  # grouped by class, which the sign tells
     counts = [int((coefficients <= 0).sum()), int((coefficients > 0).sum())]
     return svc_of(parameters, [-1, 1], counts, coefficients[:, order], rows[order], [0.0 - threshold])

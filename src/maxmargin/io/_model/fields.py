@@ -44,9 +44,7 @@ class Fields:
         What the shapes of other fields follow from; n is 0 where the number of training samples is not known.
     """
 
-    def __init__(
-        self, model: Any, values: dict[str, Any], arrays: dict[str, Any], archive: Archive | None = None
-    ) -> None:
+    def __init__(self, model: Any, values: dict[str, Any], arrays: dict[str, Any], archive: Archive | None = None) -> None:
         self.model, self.values, self.arrays, self._archive = model, values, arrays, archive
         self.is_reading = archive is not None
         self.n_classes = self.n_features = self.n = self.n_problems = 0
@@ -93,9 +91,7 @@ class Fields:
         require(isinstance(values, list) and len(values) == count, name, f"a list of {count} values is wanted")
         return [decode(name, value) for value in values] if self.is_reading else values
 
-    def array(
-        self, name: str, kinds: tuple[str, ...], shape: Shape, source: Source = "", is_finite: bool = True
-    ) -> Array:
+    def array(self, name: str, kinds: tuple[str, ...], shape: Shape, source: Source = "", is_finite: bool = True) -> Array:
         """An array of one of some dtypes, or kinds of them."""
         if self._archive is None:
             array = self.arrays[name] = np.asarray(self._of_model(name, source))
@@ -130,9 +126,7 @@ class Fields:
 
     def per_problem(self, name: str, decode: Decode, encode: Callable[[str, Any], Any] = encode) -> list[Any]:
         """A list in the header with a value for each problem; the attribute of a single one is the value itself."""
-        values = self.each(
-            name, self.n_problems, decode, lambda _: [encode(name, one) for one in self._of_problems(name)]
-        )
+        values = self.each(name, self.n_problems, decode, lambda _: [encode(name, one) for one in self._of_problems(name)])
         self.keep(**{f"{name}_": alone(values)})
         return values
 

@@ -194,9 +194,7 @@ def _describe_common(f: Fields, is_pairwise: bool = False) -> None:
     if f.has("shape_fit"):
         said = f.value("shape_fit", source=lambda model: list(map(int, model.shape_fit_)))
         is_right = isinstance(said, list) and len(said) == 2 and type(said[0]) is int and 0 < said[0] < 2**31
-        require(
-            is_right and said[1] == f.n_features, "shape_fit", f"{said!r} where [samples, {f.n_features}] is wanted"
-        )
+        require(is_right and said[1] == f.n_features, "shape_fit", f"{said!r} where [samples, {f.n_features}] is wanted")
         f.n = said[0]
         f.keep(shape_fit_=(f.n, f.n_features))
     if f.has("fingerprint"):  # older files have none

@@ -20,9 +20,7 @@ class NearestPoints:
     is_optimal: bool
 
 
-def nearest_points(
-    V: Floats, group: Indices, start: Floats, *, tol: float, max_support: int, clock: Clock
-) -> NearestPoints:
+def nearest_points(V: Floats, group: Indices, start: Floats, *, tol: float, max_support: int, clock: Clock) -> NearestPoints:
     """min ½‖Σ α_j v_j‖² with the α of each group summing to one, to ⟨v_j, u⟩ ≥ μ_g − tol·‖u‖².
 
     Starts from the feasible weights `start`; gives up where more than `max_support` samples carry weight, or where rounding

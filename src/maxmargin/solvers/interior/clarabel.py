@@ -33,9 +33,7 @@ def run_clarabel(program: ConeProgram, clock: Clock, accuracy: float = 1e-13) ->
     cones = [clarabel.NonnegativeConeT(n_rows - program.n_equalities)]
     if program.n_equalities:
         cones.insert(0, clarabel.ZeroConeT(program.n_equalities))
-    solver = clarabel.DefaultSolver(
-        _csc_matrix(program.P), program.q, _csc_matrix(program.A), program.b, cones, settings
-    )
+    solver = clarabel.DefaultSolver(_csc_matrix(program.P), program.q, _csc_matrix(program.A), program.b, cones, settings)
     raised: list[BaseException] = []
 
     def should_stop(info: Any) -> bool:

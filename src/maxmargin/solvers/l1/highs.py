@@ -90,9 +90,7 @@ def solve_small_program(
         options["time_limit"] = max(clock.seconds_left, 1e-3)
     bounds = np.column_stack([lower, upper])
     with deferred_interrupt():
-        found = linprog(
-            objective, A_ub=constraints, b_ub=-np.ones(n), bounds=bounds, method=way.method, options=options
-        )
+        found = linprog(objective, A_ub=constraints, b_ub=-np.ones(n), bounds=bounds, method=way.method, options=options)
     work = per_step * float(found.nit or 0)
     if found.x is None or found.status != 0:
         is_late = clock.spent() is not None

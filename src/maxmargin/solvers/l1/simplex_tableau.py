@@ -35,9 +35,7 @@ class Tableau:
     others: Indices
 
     @classmethod
-    def near(
-        cls, columns: Columns, y: Floats, chosen: Indices, rows: Indices, w: Floats, likely: Any
-    ) -> "Tableau | None":
+    def near(cls, columns: Columns, y: Floats, chosen: Indices, rows: Indices, w: Floats, likely: Any) -> "Tableau | None":
         """The corner of the columns that have a weight in `w`, and of as many rows, likely ones first."""
         from maxmargin._loops.l1.simplex_exchange import SMALLEST_PIVOT
 
@@ -114,9 +112,7 @@ class Tableau:
                 return Corner(np.zeros(d), np.zeros(len(top)), was_stopped=is_late, has_failed=not is_late, work=work)
             turn = 1 + TUNING.tableau // self.T.size
             with deferred_interrupt():
-                how, made = descend(
-                    self.T, self.value, side, self.active, self.others, below, above, g, TUNING.accuracy, turn
-                )
+                how, made = descend(self.T, self.value, side, self.active, self.others, below, above, g, TUNING.accuracy, turn)
             steps += made
         if how != DONE or not (self.others >= 0).any():
             return None

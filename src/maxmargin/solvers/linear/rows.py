@@ -137,9 +137,7 @@ class Rows:
 
         self._add_up(of_sparse_rows if self.is_sparse else of_dense_rows, rows, weights, out)
 
-    def _add_up(
-        self, task: Callable[[Indices, Floats, Floats], None], rows: Indices, weights: Floats, out: Floats
-    ) -> None:
+    def _add_up(self, task: Callable[[Indices, Floats, Floats], None], rows: Indices, weights: Floats, out: Floats) -> None:
         """Let a task add its sums over pieces of the listed rows to `out`; several pieces have sums of their own."""
 
         def piece(begin: int, end: int) -> Floats:

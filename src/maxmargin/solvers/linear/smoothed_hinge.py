@@ -194,9 +194,7 @@ class Smoothed(SmoothedSums):
         return 1.0 if at_high <= enough else flat_point(slope, (0.0, 1.0), (steep, at_high), enough)
 
 
-def flat_point(
-    slope: Callable[[float], float], ends: Iterable[float], at_ends: Iterable[float], enough: float
-) -> float:
+def flat_point(slope: Callable[[float], float], ends: Iterable[float], at_ends: Iterable[float], enough: float) -> float:
     """Where the slope is at most `enough`, between a step that ends downhill and one that ends uphill (regula falsi)."""
     (low, high), (at_low, at_high), was = ends, at_ends, np.nan
     for _ in range(60):

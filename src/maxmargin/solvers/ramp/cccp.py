@@ -74,9 +74,7 @@ def solve_ramp(
     if not isinstance(problem.loss, Ramp):
         raise NotSupportedError(f"solve_ramp minimises the ramp loss, got {problem.loss!r}. Use solve().")
     if problem.is_hard:
-        raise NotSupportedError(
-            "The ramp loss needs finite costs: an outlier costs c, which must be a price that can be paid."
-        )
+        raise NotSupportedError("The ramp loss needs finite costs: an outlier costs c, which must be a price that can be paid.")
     if not starts >= 1:
         raise InvalidInputError(f"The number of starts must be at least 1, got {starts!r}.")
     run = _Run(problem, solver, tol, observe, Budget() if budget is None else budget)

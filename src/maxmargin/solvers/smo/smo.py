@@ -188,9 +188,7 @@ class SMO(Solver):
         matrix = problem.kernel_matrix(dtype, 0, self.n_threads)
         matrix.reset(problem.row(samples))
         may_make_rows = state.bytes_for_rows() > 0 and width <= tuning.narrow
-        state.source = (
-            LoopColumns.of(matrix, padded(len(samples) + (not problem.bias.is_free))) if may_make_rows else None
-        )
+        state.source = LoopColumns.of(matrix, padded(len(samples) + (not problem.bias.is_free))) if may_make_rows else None
         if len(samples) > tuning.few and state.source is None and not matrix.are_rows_cheap:
             matrix.max_bytes = state.max_bytes // 2
         state.matrix = matrix
@@ -215,9 +213,7 @@ class SMO(Solver):
             if is_whole:
                 state.working = np.arange(size)
             else:
-                state.working, stay = choose(
-                    active.g + state.biases[active.group], active.beta, active.lo, active.hi, last, size
-                )
+                state.working, stay = choose(active.g + state.biases[active.group], active.beta, active.lo, active.hi, last, size)
             state.kernel, state.has_whole = self._working_kernel(state, last, stay), is_whole
         assert state.kernel is not None
         at = state.working

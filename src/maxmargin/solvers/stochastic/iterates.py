@@ -222,9 +222,7 @@ class Counts:
         return out
 
 
-def step_through(
-    iterates: Iterates, counts: Counts, samples: Samples, signed: Floats, s: float, visits: Indices
-) -> None:
+def step_through(iterates: Iterates, counts: Counts, samples: Samples, signed: Floats, s: float, visits: Indices) -> None:
     """Step through the visits; `signed` holds y_j weight_j.
 
     With a kernel the Gram matrix of the visits decides who violates; only violators' rows of K are needed then.
