@@ -126,7 +126,7 @@ def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candi
         found = certify(problem, trial, tol=tol).relative_gap
         if found < gap:
             best, gap = trial, found
-        if gap <= tol:
+        if gap <= tol or not best.beta.any():
             break
     return best
 
