@@ -22,7 +22,7 @@ import numpy as np
 
 from maxmargin import InvalidInputError, NotSupportedError, load
 from maxmargin.io import read_data
-from maxmargin.io._model.archive import Archive, describe, read_array, write_archive
+from maxmargin.io._model.archive import describe, read_archive, read_array, write_archive
 
 FOLDER = Path(__file__).parent / "data" / "version_1"
 SLOWEST = 5.0
@@ -131,9 +131,9 @@ def _with_hostile_number(data, rng):
 
 def crafted(content, rng):
     """A model file with a changed field, signed as if it were meant."""
-    archive = Archive(BytesIO(content))
-    header = json.loads(archive.read("header.json"))
-    arrays = {name: read_array(archive, name, entry) for name, entry in header["arrays"].items()}
+    members = read_archive(BytesIO(content))
+    header = json.loads(members["header.json"])
+    arrays = {name: read_array(members, name, entry) for name, entry in header["arrays"].items()}
     for _ in range(rng.choice((1, 1, 2))):
         if rng.random() < 0.5:
             name = rng.choice(sorted(arrays))

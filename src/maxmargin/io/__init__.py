@@ -8,7 +8,7 @@
 """
 
 from maxmargin.io._data.files import read_data
-from maxmargin.io._data.table import Data
+from maxmargin.io._data.tables import Data
 from maxmargin.io._model_files import FORMATS, export, load, save
 
 __all__ = ["Data", "FORMATS", "export", "load", "read_data", "save"]

@@ -38,10 +38,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with suppress(OSError):  # a new file has the permissions of any new file
             os.chmod(name, target.stat().st_mode & 0o777)
         os.replace(name, target)
-    except BaseException as error:
-        with suppress(OSError):
+    except OSError as error:
+        what = f"Cannot write {str(target)!r}: {error.strerror or error}. Choose another place."
+        raise InvalidInputError(what) from error
+    finally:
+        with suppress(OSError):  # it is gone if all went well
             os.unlink(name)
-        if isinstance(error, OSError):
-            what = f"Cannot write {str(target)!r}: {error.strerror or error}. Choose another place."
-            raise InvalidInputError(what) from error
-        raise

@@ -11,25 +11,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
-from sklearn.utils.validation import check_is_fitted
-
-from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
+from maxmargin.errors import InvalidInputError, ModelFileError
 from maxmargin.io._atomic import replacing
+from maxmargin.io._data.files import LARGEST_INDEX
 from maxmargin.io._formats.machine import machine_of
 from maxmargin.io._formats.onnx import write_onnx
 from maxmargin.io._formats.text_models import READERS, WRITERS
-from maxmargin.io._model.archive import MAX_BYTES, Archive, damaged, describe, require, write_archive
+from maxmargin.io._model.archive import MAX_BYTES, damaged, describe, read_archive, read_array, require, write_archive
 from maxmargin.io._model.fields import Fields
-from maxmargin.io._model.fitted import DESCRIPTIONS
-from maxmargin.io._model.parameters import decode_estimator, encode, parse_json
-from maxmargin.io._text import LARGEST_INDEX
+from maxmargin.io._model.fitted import DESCRIPTIONS, check_estimator
+from maxmargin.io._model.parameters import decode_estimator, encode
 
 FORMAT, VERSION = "maxmargin model", 1
 HEADER = "header.json"
 WRITTEN_BY = f"maxmargin {version('maxmargin')}"
 MAX_HEADER = 64 << 20
-TEXTS, TABLES = ("format", "written_by", "estimator"), ("parameters", "fitted", "arrays")
-PARTS = {**dict.fromkeys(TEXTS, str), "version": int, **dict.fromkeys(TABLES, dict)}
+PARTS = {"format": str, "version": int, "written_by": str, "estimator": str, "parameters": dict, "fitted": dict, "arrays": dict}
 """The fields of the header, and their types."""
 
 KINDS = {kind.__name__: kind for kind in DESCRIPTIONS}
@@ -64,12 +61,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     >>> twin.predict([[0.1], [1.5]]), twin.certificate_ == model.certificate_
     (array(['out', 'in'], dtype='<U3'), True)
     """
-    if type(estimator) not in DESCRIPTIONS:
-        raise NotSupportedError(
-            f"A model file holds {', '.join(KINDS)}, not {type(estimator).__module__}.{type(estimator).__qualname__}. "
-            "Pass the fitted estimator itself; of a pipeline its last step, e.g. pipeline[-1]."
-        )
-    check_is_fitted(estimator, "intercept_")
+    check_estimator(estimator)
     try:
         members = _members(estimator)
         with replacing(path) as file:
@@ -81,7 +73,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
 
 def _members(estimator: Any) -> list[tuple[str, list[Any]]]:
-    fields = Fields(estimator, {}, {})
+    fields = Fields(estimator)
     DESCRIPTIONS[type(estimator)](fields)
     described = {name: describe(name, array) for name, array in fields.arrays.items()}
     header = {
@@ -99,12 +91,13 @@ def _members(estimator: Any) -> list[tuple[str, list[Any]]]:
 
 def read_model(file: IO[bytes]) -> Any:
     """The estimator of an open model file."""
-    archive = Archive(file)
+    members = read_archive(file)
     try:
-        header = _header(archive)
+        header = _header(members)
         kind = KINDS[header["estimator"]]
         model = decode_estimator(kind, header["parameters"])
-        fields = Fields(model, header["fitted"], header["arrays"], archive)
+        arrays = {name: read_array(members, name, entry) for name, entry in header["arrays"].items()}
+        fields = Fields(model, header["fitted"], arrays)
         DESCRIPTIONS[kind](fields)
         fields.end()
     except RecursionError as error:
@@ -112,11 +105,14 @@ def read_model(file: IO[bytes]) -> Any:
     return model
 
 
-def _header(archive: Archive) -> dict[str, Any]:
+def _header(members: dict[str, bytearray]) -> dict[str, Any]:
     """The header, each field of the right type; the members of the archive are those that it names."""
-    is_there = HEADER in archive.members and archive.members[HEADER].size <= MAX_HEADER
+    is_there = HEADER in members and len(members[HEADER]) <= MAX_HEADER
     require(is_there, HEADER, f"it is missing, or longer than {MAX_HEADER} bytes")
-    header: dict[str, Any] = parse_json(archive.read(HEADER), HEADER)
+    try:
+        header: dict[str, Any] = json.loads(members[HEADER].decode("utf-8"))
+    except ValueError as error:
+        raise damaged(HEADER, f"it is no JSON ({error})") from error
     is_ours = isinstance(header, dict) and header.get("format") == FORMAT
     require(is_ours, "format", f"{HEADER} does not say {FORMAT!r}, so this is no model file")
     for name, kind in PARTS.items():
@@ -124,8 +120,8 @@ def _header(archive: Archive) -> dict[str, Any]:
     number, estimator = header["version"], header["estimator"]
     require(1 <= number <= VERSION, "version", f"{number} where 1 to {VERSION} can be read. Install a newer maxmargin")
     require(estimator in KINDS, "estimator", f"{estimator!r} is not one of {', '.join(KINDS)}")
-    members = {f"{name}.npy" for name in header["arrays"]} | {HEADER}
-    for name in (set(header) - set(PARTS)) | (set(archive.members) - members):
+    named = {f"{name}.npy" for name in header["arrays"]} | {HEADER}
+    for name in (set(header) - set(PARTS)) | (set(members) - named):
         raise damaged(name, "it has no meaning here")
     return header
 
@@ -134,10 +130,7 @@ FORMATS = ("maxmargin", *WRITERS, "onnx")
 FOREIGN = {
     b"\x80": "This looks like a pickle, which is code: it is not read. Load it with what wrote it, then use save().",
     b"solver_type": "This is a model of LIBLINEAR, whose classes have other machines. Use LIBSVM's or SVM-light's format.",
-    b"": (
-        "This is no model file: neither our own (a zip), nor LIBSVM's (begins with 'svm_type'), nor SVM-light's "
-        "('SVM-light Version'). ONNX files can be written, not read."
-    ),
+    b"": "This is no model file: neither our own (a zip), nor LIBSVM's, nor SVM-light's. ONNX files can be written, not read.",
 }
 """What is said of files that are not read, by their first bytes."""
 
@@ -244,18 +237,13 @@ def export(estimator: Any, path: str | os.PathLike[str], format: str = "auto") -
     0 # kernel type
     array([-1,  1])
     """
-    if format == "auto":
-        format = Path(os.fsdecode(path)).suffix.removeprefix(".")
-        if format not in FORMATS:
-            raise InvalidInputError(
-                f"{os.fspath(path)!r} has none of the suffixes {', '.join('.' + name for name in FORMATS)}. "
-                "Use one of them, or say format=."
-            )
-    if format == "maxmargin":
+    name = Path(os.fsdecode(path)).suffix.removeprefix(".") if format == "auto" else format
+    if name not in FORMATS:
+        what = f"{', '.join(FORMATS)}, or 'auto' where the suffix says it (.onnx)"
+        raise InvalidInputError(f"format must be one of {what}, got {format!r} for {os.fspath(path)!r}.")
+    if name == "maxmargin":
         save(estimator, path)
         return
-    if format not in FORMATS:
-        raise InvalidInputError(f"format must be 'auto' or one of {', '.join(map(repr, FORMATS))}, got {format!r}.")
-    machine, write = machine_of(estimator), WRITERS.get(format, write_onnx)
+    machine = machine_of(estimator)
     with replacing(path) as file:
-        write(machine, file)
+        WRITERS.get(name, write_onnx)(machine, file)

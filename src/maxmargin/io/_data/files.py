@@ -1,13 +1,11 @@
 """Samples and labels from files: svmlight, CSV, Parquet and npz, told apart by suffix or content."""
 
-import math
 import os
 import re
 import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
-from functools import partial
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
@@ -15,27 +13,24 @@ from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.lib import format as npy
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.io._data.csv import read_csv
-from maxmargin.io._data.table import Data, check_width, read_parquet, tidy_labels
+from maxmargin.io._data.tables import CsvTable, Data, ParquetTable, check_width, tidy_labels
 from maxmargin.io._model.archive import Array
-from maxmargin.io._text import LARGEST_INDEX, LONGEST_LINE, NUMBER, feature_count, shown
 
+LARGEST_INDEX = 2**31 - 1
+FEW_FEATURES, PER_ENTRY = 1 << 20, 100
+"""A feature beyond so many, and beyond so many for each entry of a file, is mostly damage."""
+
+NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
 ENTRY = re.compile(rb"[0-9]{1,100}:" + NUMBER.pattern)
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError)
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError, OSError, TypeError, LookupError)
+"""What NumPy, pyarrow and their like raise about a damaged file."""
 
 
 def _words(line: bytes) -> list[bytes]:
     """The label and the entries of a line, without comment and number of a query."""
     return [word for word in line.partition(b"#")[0].split() if not word.startswith(b"qid:")]
-
-
-def looks_like_svmlight(start: bytes) -> bool:
-    """Whether the first line with content is a label and entries."""
-    words = next(filter(None, map(_words, start.split(b"\n"))), [])
-    return len(words) > 1 and bool(NUMBER.fullmatch(words[0])) and bool(ENTRY.fullmatch(words[1]))
 
 
 def read_svmlight(file: IO[bytes], n_features: int | None, zero_based: bool | None, **_: Any) -> Data:
@@ -47,10 +42,14 @@ def read_svmlight(file: IO[bytes], n_features: int | None, zero_based: bool | No
         X, y = load_svmlight_file(file, dtype=np.float64, zero_based=first)
     except (ValueError, OverflowError) as error:
         file.seek(0)
-        lines = enumerate(iter(partial(file.readline, LONGEST_LINE), b""), start=1)
-        faults = (f"line {number}: {fault}." for number, line in lines if (fault := _fault(_words(line))))
+        faults = (f"line {k}: {fault}." for k, line in enumerate(file, start=1) if (fault := _fault(_words(line))))
         raise InvalidInputError(next(faults, f"it is no svmlight file ({error}).")) from error
-    X.resize((X.shape[0], feature_count(X.shape[1], X.nnz, n_features, InvalidInputError)))
+    most = max(FEW_FEATURES, PER_ENTRY * X.nnz) if n_features is None else n_features
+    if X.shape[1] > most:
+        said = f"the model has {most} features" if n_features else f"there are {X.nnz} entries, which is mostly damage"
+        what = f"feature {X.shape[1]} appears in it where {said} (n_features={n_features})"
+        raise InvalidInputError(f"{what}. If it is right, pass n_features={X.shape[1]}.")
+    X.resize((X.shape[0], n_features or X.shape[1]))
     return Data(X, tidy_labels(y))
 
 
@@ -69,43 +68,39 @@ def _fault(words: list[bytes]) -> str:
     return ""
 
 
+def shown(token: bytes) -> str:
+    """A piece of a file for an error message: short, and without control characters."""
+    text = token.decode("utf-8", "replace")
+    return repr(text if len(text) <= 40 else text[:40] + "…")
+
+
 def read_npz(file: IO[bytes], target: str | int | None, n_features: int | None, max_bytes: int, **_: Any) -> Data:
     """The array "X", and the labels' array ("y" or `target`) if it is there; sizes are compared before anything is unpacked."""
-    with zipfile.ZipFile(file) as archive:
-        X = _unpacked(archive, "X", max_bytes)
+    with np.lib.npyio.NpzFile(file, allow_pickle=False) as arrays:
+        X = _unpacked(arrays, "X", max_bytes)
         if X.ndim != 2 or X.dtype.kind not in "fiub":
             raise InvalidInputError(f"X has shape {X.shape} and dtype {X.dtype}, wanted a table of numbers.")
         check_width(X.shape[1], n_features)
         X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-        if target is None and "y.npy" not in archive.namelist():
+        if target is None and "y" not in arrays.files:
             return Data(X, None)
         name = "y" if target is None else str(target)
-        y = _unpacked(archive, name, max_bytes - X.nbytes)
+        y = _unpacked(arrays, name, max_bytes - X.nbytes)
         if y.shape != X.shape[:1] or y.dtype.kind not in "fiubU":
             raise InvalidInputError(f"{name} has shape {y.shape} and dtype {y.dtype}, wanted {X.shape[0]} labels.")
         return Data(X, tidy_labels(y))
 
 
-def _unpacked(archive: zipfile.ZipFile, name: str, max_bytes: int) -> Array:
-    if f"{name}.npy" not in archive.namelist():
-        names = ", ".join(repr(member.removesuffix(".npy")) for member in archive.namelist()[:8])
-        raise InvalidInputError(f"there is no array {name!r} in it; there are {names}.")
-    size = archive.getinfo(f"{name}.npy").file_size
+def _unpacked(arrays: Any, name: str, max_bytes: int) -> Array:
+    if f"{name}.npy" not in arrays.zip.namelist():
+        raise InvalidInputError(f"there is no array {name!r} in it; there are {', '.join(map(repr, arrays.files[:8]))}.")
+    size = arrays.zip.getinfo(f"{name}.npy").file_size
     if size > max_bytes:
         raise InvalidInputError(f"array {name!r} takes {size} bytes, more than the limit of {max_bytes}.")
-    with archive.open(f"{name}.npy") as member:
-        version = npy.read_magic(member)
-        read_header = getattr(npy, "read_array_header_{}_{}".format(*version), None)
-        if read_header is None:
-            raise InvalidInputError(f"array {name!r} has version {version} of the npy format.")
-        shape, is_fortran, dtype = read_header(member)
-        if dtype.hasobject:
-            raise InvalidInputError(f"array {name!r} holds Python objects, which are not read. Save numbers or texts.")
-        content = bytearray(size - member.tell())
-        n_read = member.readinto(content)  # type: ignore[attr-defined]
-        if n_read != math.prod(shape) * dtype.itemsize:
-            raise InvalidInputError(f"array {name!r} has not the size that it says.")
-    return np.ndarray(shape, dtype, content, order="F" if is_fortran else "C")
+    try:
+        return np.asarray(arrays[name])
+    except MemoryError as error:
+        raise InvalidInputError(f"array {name!r} has not the size that it says, or does not fit ({error}).") from error
 
 
 MAX_BYTES = 16 << 30
@@ -114,16 +109,11 @@ MAX_BYTES = 16 << 30
 PIECE = 1 << 20
 """Bytes read from a stream at a time."""
 
-SUFFIXES = {
-    **dict.fromkeys((".svmlight", ".svm", ".libsvm"), "svmlight"),
-    **dict.fromkeys((".csv", ".tsv"), "csv"),
-    ".parquet": "parquet",
-    ".npz": "npz",
-}
+ALIASES = {"svm": "svmlight", "libsvm": "svmlight", "tsv": "csv"}
 READERS: dict[str, Callable[..., Data]] = {
     "svmlight": read_svmlight,
-    "csv": read_csv,
-    "parquet": read_parquet,
+    "csv": lambda file, header, **wanted: CsvTable(file, header).split(**wanted),
+    "parquet": lambda file, max_bytes, **wanted: ParquetTable(file, max_bytes).split(**wanted),
     "npz": read_npz,
 }
 
@@ -188,10 +178,9 @@ def read_data(
     wanted = {"n_features": n_features, "max_bytes": max_bytes, "zero_based": zero_based, **columns}
     try:
         if name == "-":
-            content = _all_of(sys.stdin.buffer, max_bytes)
-            return _read_file(content, content.getbuffer().nbytes, "standard input", format, wanted)
+            return _read_file(_all_of(sys.stdin.buffer, max_bytes), "standard input", format, wanted)
         with open(name, "rb") as file:
-            return _read_file(file, os.fstat(file.fileno()).st_size, name, format, wanted)
+            return _read_file(file, name, format, wanted)
     except OSError as error:
         raise InvalidInputError(f"Cannot read {name!r}: {error.strerror or error}.") from error
 
@@ -201,17 +190,19 @@ def _all_of(stream: IO[bytes], max_bytes: int) -> BytesIO:
     content = BytesIO()
     while content.tell() <= max_bytes and (piece := stream.read(PIECE)):
         content.write(piece)
-    content.seek(0)
     return content
 
 
-def _read_file(file: IO[bytes], size: int, name: str, format: str, wanted: dict[str, Any]) -> Data:
+def _read_file(file: IO[bytes], name: str, format: str, wanted: dict[str, Any]) -> Data:
+    size = file.seek(0, 2)
+    file.seek(0)
     if size == 0:
         raise InvalidInputError(f"{name}: the file is empty.")
     if size > wanted["max_bytes"]:
         raise InvalidInputError(f"{name}: {size} bytes are more than the limit of {wanted['max_bytes']}.")
     if format == "auto":
-        format = SUFFIXES.get(Path(name).suffix.lower(), "") or _by_content(file)
+        suffix = Path(name).suffix.lower().removeprefix(".")
+        format = ALIASES.get(suffix, suffix if suffix in READERS else _by_content(file))
     try:
         data = READERS[format](file, **wanted)
         if not np.isfinite(data.X.data if sp.issparse(data.X) else data.X).all():
@@ -221,12 +212,17 @@ def _read_file(file: IO[bytes], size: int, name: str, format: str, wanted: dict[
     except InvalidInputError as error:
         raise type(error)(f"{name}: {error}") from error
     except DAMAGE as error:
-        raise InvalidInputError(f"{name}: it is no {format} file ({error}).") from error
+        what = str(error).partition("\n")[0][:200]
+        raise InvalidInputError(f"{name}: it is no {format} file that can be read ({what}).") from error
     return data
 
 
 def _by_content(file: IO[bytes]) -> str:
+    """npz and Parquet by their first bytes, svmlight if the first line with content is a label and entries."""
     start = file.read(1 << 16)
     file.seek(0)
-    found = (format for first, format in ((b"PK", "npz"), (b"PAR1", "parquet")) if start.startswith(first))
-    return next(found, "svmlight" if looks_like_svmlight(start) else "csv")
+    for first, format in ((b"PK", "npz"), (b"PAR1", "parquet")):
+        if start.startswith(first):
+            return format
+    words = next(filter(None, map(_words, start.split(b"\n"))), [])
+    return "svmlight" if len(words) > 1 and not _fault(words[:2]) else "csv"

@@ -7,18 +7,16 @@ class each for one-vs-rest.
 """
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
-from maxmargin.estimators import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron
+from maxmargin.estimators import SVC, HardMarginSVC
 from maxmargin.estimators.multiclass.one_vs_one import pair_sums
 from maxmargin.io._model.archive import Array
-from maxmargin.io._model.fitted import expansion_of
+from maxmargin.io._model.fitted import check_estimator, expansion_of
 from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
 
 MAX_WEIGHTS = 1 << 27
@@ -29,7 +27,8 @@ MAX_WEIGHTS = 1 << 27
 class Machine:
     """The decision functions of a fitted estimator: its `weights` where the kernel is linear, else its `coefficients`.
 
-    These are A for two classes and one-vs-rest, and scikit-learn's `dual_coef_` for one-vs-one.
+    These are A for two classes and one-vs-rest, and scikit-learn's `dual_coef_` for one-vs-one. The pairs of one-vs-one are those
+    of `np.triu_indices(k, 1)`.
     """
 
     model: Any
@@ -38,18 +37,6 @@ class Machine:
     kernel: Kernel
     weights: Any = None
     coefficients: Any = None
-
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        """(positive, negative) of each problem of one-vs-one."""
-        return list(combinations(range(len(self.model.classes_)), 2))
-
-    def matrix(self) -> Array:
-        """A, (problems, support vectors), zeros included; kernels that are not linear."""
-        if self.scheme != "one_vs_one":
-            return np.asarray(self.coefficients)
-        identity = sp.eye_array(self.coefficients.shape[1], format="csr")
-        return combined(self.coefficients, self.model.n_support_, identity)
 
 
 def combined(dual_coef: Array, n_support: Any, rows: Any) -> Array:
@@ -62,17 +49,9 @@ def combined(dual_coef: Array, n_support: Any, rows: Any) -> Array:
 
 def machine_of(estimator: Any) -> Machine:
     """The decision functions of a fitted estimator of ours."""
-    if not isinstance(estimator, SVC | HardMarginSVC | LinearSVC | PegasosSVC | Perceptron):
-        raise NotSupportedError(
-            f"SVC, HardMarginSVC, LinearSVC, PegasosSVC and Perceptron can be exported, not {type(estimator).__name__}. "
-            "Pass the fitted estimator itself; of a pipeline its last step, e.g. pipeline[-1]."
-        )
-    check_is_fitted(estimator, "intercept_")
+    check_estimator(estimator)
     if getattr(estimator, "_votes", None) is not None:
-        raise NotSupportedError(
-            'A Perceptron with output="voted" decides by the votes of all its versions, which no other format holds. '
-            'Use output="averaged", which is nearly as good.'
-        )
+        raise NotSupportedError('output="voted" decides by many versions, which no other format holds. Use output="averaged".')
     kernel, is_pairwise = getattr(estimator, "kernel_", Linear()), isinstance(estimator, SVC | HardMarginSVC)
     several = "one_vs_one" if is_pairwise else "one_vs_rest"
     scheme = "binary" if len(estimator.classes_) == 2 else several

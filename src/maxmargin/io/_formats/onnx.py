@@ -13,16 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.errors import MissingExtraError, NotSupportedError
-from maxmargin.io._formats.machine import Machine
+from maxmargin.io._formats.machine import Machine, combined
 from maxmargin.io._model.parameters import encode
 from maxmargin.kernels import RBF, Polynomial, Precomputed, Sigmoid
 
 HEAD = '<ir_version: 8, opset_import: ["": 17], producer_name: "maxmargin"> maxmargin'
-MAX_NUMBERS = 2**31 // 8 - 2**20
-"""Of float64, in a file that protocol buffers can hold."""
-
-Constants = dict[str, Any]
-
 KERNELS: dict[type[Any], str] = {
     Precomputed: "K = Gather<axis=1>(X, support)",
     # −γ‖x − z‖² = 2γ⟨x, z⟩ − γ‖x‖² − γ‖z‖², about a point in the middle of the support vectors, and at most 0
@@ -55,10 +50,9 @@ def write_onnx(machine: Machine, file: IO[bytes]) -> None:
         width = len(machine.model.intercept_)
     steps, constants = _decisions(machine)
     steps += f" {_numbers(machine)} label = Gather<axis=0>(classes, number)"
-    sides = np.zeros((len(machine.pairs), len(classes)))
-    for row, (i, j) in zip(sides, machine.pairs, strict=True):
-        row[i], row[j] = 1.0, -1.0
-    constants |= {"classes": classes, "sides": sides, "n_second": (sides < 0).sum(axis=0).astype(np.float64)}
+    first, second = (np.eye(len(classes))[places] for places in np.triu_indices(len(classes), 1))
+    sides = first - second  # 1 for the first class of a pair, −1 for the second
+    constants |= {"b": machine.model.intercept_, "classes": classes, "sides": sides, "n_second": second.sum(axis=0)}
     constants |= {"axis": np.array([1]), "zero": np.array([0.0]), "one": np.array([1.0]), "three": np.array([3.0])}
     kind = {"O": "string", "f": "double", "b": "bool"}.get(classes.dtype.kind, "int64")
     shape = "n" if machine.scheme == "binary" else f"n, {width}"
@@ -71,20 +65,17 @@ def write_onnx(machine: Machine, file: IO[bytes]) -> None:
     file.write(model.SerializeToString())
 
 
-def _decisions(machine: Machine) -> tuple[str, Constants]:
+def _decisions(machine: Machine) -> tuple[str, dict[str, Any]]:
     """Σ_s A_ps k(z_s, x) + b_p of each problem, (n, problems): the steps, and the constants in them."""
-    A = machine.matrix() if machine.weights is None else machine.weights
-    numbers = A.size if machine.weights is not None else A.size + A.shape[1] * machine.model.n_features_in_
-    if numbers > MAX_NUMBERS:
-        raise NotSupportedError(f"An ONNX file holds 2 GB, this model has {numbers:.3g} numbers. Use save().")
-    constants = {"A": np.ascontiguousarray(A.T), "b": machine.model.intercept_}
     if machine.weights is not None:
-        return "sums = MatMul(X, A) decisions = Add(sums, b)", constants
-    steps = f"{KERNELS[type(machine.kernel)]} sums = MatMul(K, A) decisions = Add(sums, b)"
-    return steps, constants | _kernel_constants(machine)
+        return "sums = MatMul(X, A) decisions = Add(sums, b)", {"A": np.ascontiguousarray(machine.weights.T)}
+    A, steps = machine.coefficients, f"{KERNELS[type(machine.kernel)]} sums = MatMul(K, A) decisions = Add(sums, b)"
+    if machine.scheme == "one_vs_one":
+        A = combined(A, machine.model.n_support_, sp.eye_array(A.shape[1], format="csr"))
+    return steps, {"A": np.ascontiguousarray(A.T), **_kernel_constants(machine)}
 
 
-def _kernel_constants(machine: Machine) -> Constants:
+def _kernel_constants(machine: Machine) -> dict[str, Any]:
     kernel: Any = machine.kernel
     if isinstance(kernel, Precomputed):
         return {"support": machine.model.support_.astype(np.int64)}

@@ -17,18 +17,23 @@ SVM-light: two classes, −1 and +1. (SVM-light itself keeps features in float32
 Ten lines of settings, each with its meaning behind a #, then the support vectors.
 """
 
+import re
+import sys
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from io import BytesIO
 from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.errors import NotSupportedError
+from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.estimators import SVC
+from maxmargin.io._data.files import LARGEST_INDEX, NUMBER, read_svmlight, shown
 from maxmargin.io._formats.machine import Machine, svc_of
+from maxmargin.io._model.archive import Array
 from maxmargin.io._model.parameters import encode
-from maxmargin.io._text import LARGEST_INDEX, Lines, read_support_vectors, shown
 from maxmargin.kernels import Precomputed
 from maxmargin.kernels.names import KERNELS
 
@@ -37,11 +42,80 @@ TYPES = ("linear", "poly", "rbf", "sigmoid")
 
 PARAMETERS = {name: tuple(field.name for field in fields(KERNELS[name])) for name in (*TYPES, "precomputed")}  # type: ignore[arg-type]
 LIBSVM_NAMES = {name.replace("poly", "polynomial"): name for name in PARAMETERS}
-KNOWN = {
-    *("svm_type", "kernel_type", "degree", "gamma", "coef0", "nr_class", "total_sv", "rho", "label", "probA", "probB"),
-    *("prob_density_marks", "nr_sv"),
-}
-SMALLEST_LABEL = -(2**31)
+KNOWN = {"svm_type", "kernel_type", *PARAMETERS["poly"], "nr_class", "total_sv", "rho", "label", "nr_sv"}
+KNOWN |= {"probA", "probB", "prob_density_marks"}
+SMALLEST_LABEL, LARGEST = -(2**31), sys.float_info.max
+WHOLE = re.compile(rb"[+-]?[0-9]{1,18}")
+DENSE = 0.25
+"""Support vectors with at least this share of entries are kept dense."""
+
+
+class Lines:
+    """The lines of a text file, one after the other, without what follows the mark of a comment."""
+
+    def __init__(self, file: IO[bytes], comment: bytes = b"\n") -> None:
+        self._file, self._comment, self._number = file, comment, 0
+
+    def next(self, part: str) -> bytes:
+        """The next line, stripped; `part` should be there."""
+        line = self._file.readline()
+        self._number += 1
+        self.require(line, part, "the file ends here, it is truncated")
+        return line.partition(self._comment)[0].strip()
+
+    def end(self, part: str, count: int) -> None:
+        """Nothing but empty lines may follow."""
+        for line in self._file:
+            self._number += 1
+            self.require(not line.partition(self._comment)[0].strip(), part, f"there are {count} lines, and this one")
+
+    def require(self, is_right: Any, part: str, what: str) -> None:
+        """Refuse something in the present line that is not right."""
+        if not is_right:
+            raise ModelFileError(f"The model file is damaged at {part!r}, line {self._number}: {what}.", part)
+
+    def number(self, part: str, low: int | None = None) -> Any:
+        """The number that is the next line; where `low` is said, a whole one."""
+        return self.numbers(part, self.next(part).split(), low=low)[0]
+
+    def numbers(self, part: str, tokens: list[bytes], count: int = 1, low: int | None = None) -> list[Any]:
+        """So many finite numbers; where `low` is said, whole ones from there on that fit into 32 bits."""
+        self.require(len(tokens) == count, part, f"{len(tokens)} values where {count} are wanted")
+        form, kind, least, most = (NUMBER, float, -LARGEST, LARGEST) if low is None else (WHOLE, int, low, LARGEST_INDEX)
+        words = "a finite number" if low is None else f"a whole number from {low} to {LARGEST_INDEX}"
+        for token in tokens:
+            if not (form.fullmatch(token) and least <= kind(token) <= most):
+                self.require(False, part, f"{shown(token)} is not {words}")
+        return [kind(token) for token in tokens]
+
+
+def read_support_vectors(
+    lines: Lines, part: str, shape: tuple[int, int], n_features: int | None, is_precomputed: bool = False
+) -> tuple[Array, Any]:
+    """(coefficients, rows) of lines ``coefficient … index:value …``, as many lines and coefficients as `shape` says.
+
+    Rows are dense if many of their entries are there. With a precomputed kernel ``0:number`` names a training sample, and the
+    row has a 1 there.
+    """
+    coefficients, entries = array("d"), BytesIO()
+    for _ in range(shape[0]):
+        tokens = lines.next(part).split()
+        coefficients.extend(lines.numbers(part, tokens[: shape[1]], shape[1]))
+        tokens[: shape[1]] = [b"0"]  # as a label
+        if is_precomputed:
+            is_right = len(tokens) == 2 and tokens[1].startswith(b"0:")
+            lines.require(is_right, part, "0:number is wanted, the number of a training sample")
+            tokens[1] = tokens[1].removeprefix(b"0:") + b":1"
+        entries.write(b" ".join(tokens) + b"\n")
+    lines.end(part, shape[0])
+    entries.seek(0)
+    try:
+        X = sp.csr_array(read_svmlight(entries, n_features, zero_based=False).X)
+    except InvalidInputError as error:
+        raise ModelFileError(f"The model file is damaged at {part!r}, counted from there: {error}", part) from error
+    lines.require(np.isfinite(X.data).all(), part, "a value is not finite")
+    table = np.array(coefficients).reshape(shape).T.copy()
+    return table, X.toarray() if X.nnz >= DENSE * shape[0] * X.shape[1] else X
 
 
 def _header(lines: Lines) -> dict[str, list[bytes]]:
@@ -76,8 +150,7 @@ def read_libsvm(file: IO[bytes], n_features: int | None) -> SVC:
     counts = lines.numbers("nr_sv", header["nr_sv"], n_classes, low=0)
     total = lines.numbers("total_sv", header["total_sv"], low=0)[0]
     lines.require(sum(counts) == total, "nr_sv", f"{sum(counts)} support vectors by class, {total} in all")
-    is_precomputed = kernel == "precomputed"
-    dual_coef, rows = read_support_vectors(lines, "SV", (total, n_classes - 1), n_features, is_precomputed)
+    dual_coef, rows = read_support_vectors(lines, "SV", (total, n_classes - 1), n_features, kernel == "precomputed")
     if n_classes == 2:  # F > 0 is the file's first label, which stands second here
         order = np.roll(np.arange(total), counts[1])
         labels, counts, dual_coef, rows = labels[::-1], counts[::-1], dual_coef[:, order], rows[order]
@@ -88,9 +161,7 @@ def write_libsvm(machine: Machine, file: IO[bytes]) -> None:
     """Write the machine, or say why LIBSVM's format cannot hold it."""
     labels = whole_labels(machine)
     if machine.scheme == "one_vs_rest":
-        raise NotSupportedError(
-            "LIBSVM decides between more than two classes one-vs-one, this model one-vs-rest. Use SVC, or export to ONNX."
-        )
+        raise NotSupportedError("LIBSVM decides between classes one-vs-one, this model one-vs-rest. Use SVC, or export to ONNX.")
     if machine.scheme == "one_vs_one" and machine.model.break_ties:
         raise NotSupportedError("LIBSVM knows no break_ties=True. Use set_params(break_ties=False) first.")
     kernel, (vectors, counts) = encode("kernel", machine.kernel), support_vectors(machine)
@@ -110,11 +181,9 @@ def write_libsvm(machine: Machine, file: IO[bytes]) -> None:
 
 def whole_labels(machine: Machine) -> list[int]:
     """The classes as LIBSVM's whole numbers."""
-    classes = machine.model.classes_.tolist()
-    are_numbers = machine.model.classes_.dtype.kind in "iuf"
-    if not are_numbers or not all(v == int(v) and SMALLEST_LABEL <= v <= LARGEST_INDEX for v in classes):
-        what = f"LIBSVM's labels are whole numbers, these are {classes[:5]}"
-        raise NotSupportedError(f"{what}. Train on encoded labels, or use save().")
+    kind, classes = machine.model.classes_.dtype.kind, machine.model.classes_.tolist()
+    if kind not in "iuf" or not all(v == int(v) and SMALLEST_LABEL <= v <= LARGEST_INDEX for v in classes):
+        raise NotSupportedError(f"Labels must be whole numbers here, these are {classes[:5]}. Encode them, or use save().")
     return [int(value) for value in classes]
 
 
@@ -123,7 +192,7 @@ def support_vectors(machine: Machine) -> tuple[list[str], list[int]]:
     k = len(machine.model.classes_)
     if machine.weights is not None:
         entries, counts = _entries(machine.weights), [k - 1 - i for i in range(k)]
-        coefficients = np.eye(k - 1)[:, [j - 1 for _, j in machine.pairs]]
+        coefficients = np.eye(k - 1)[:, np.triu_indices(k, 1)[1] - 1]
     else:
         is_precomputed, coefficients = isinstance(machine.kernel, Precomputed), machine.coefficients
         rows = machine.model.support_ if is_precomputed else machine.model.support_vectors_
@@ -146,8 +215,9 @@ def _entries(rows: Any) -> Iterator[str]:
         yield " ".join(f"{index + 1}:{value!r}" for index, value in pairs if value != 0)
 
 
+LETTERS = {"-d": 0, "-g": None, "-s": None, "-r": None}
 COUNTS = {"highest feature index": 0, "number of documents": 0, "number of support vectors": 1}
-"""Counts of the header, and the least that they may be."""
+"""Parameters of kernels and counts in the header, and the least that they may be if they are whole numbers."""
 
 
 def _letters(kernel: str) -> dict[str, str]:
@@ -159,10 +229,8 @@ def _letters(kernel: str) -> dict[str, str]:
 def write_svmlight_model(machine: Machine, file: IO[bytes]) -> None:
     """Write the machine, or say why SVM-light's format cannot hold it."""
     if machine.scheme != "binary" or whole_labels(machine) != [-1, 1]:
-        raise NotSupportedError(
-            f"SVM-light's models tell −1 from +1 and name no labels, these are {machine.model.classes_.tolist()[:5]}. "
-            "Train on labels −1 and 1, or export to LIBSVM or ONNX."
-        )
+        these = machine.model.classes_.tolist()[:5]
+        raise NotSupportedError(f"SVM-light tells −1 from +1, these are {these}. Use such labels, or export to LIBSVM or ONNX.")
     kernel = encode("kernel", machine.kernel)
     if kernel["name"] not in TYPES:
         raise NotSupportedError(f"SVM-light's models have no kernel {kernel['name']!r}. Export to LIBSVM or ONNX.")
@@ -186,25 +254,20 @@ def read_svmlight_model(file: IO[bytes], n_features: int | None) -> SVC:
     """The model as an SVC."""
     lines = Lines(file, comment=b"#")
     lines.next("version")
-    kind = lines.numbers("kernel type", [lines.next("kernel type")], low=0)[0]
+    kind = lines.number("kernel type", low=0)
     if kind >= len(TYPES):
         raise NotSupportedError(f"The SVM-light model has kernel type {kind}: a function of its own, which the file lacks.")
-    names = _letters(TYPES[kind])
-    parameters: dict[str, Any] = {"kernel": TYPES[kind]}
-    for letter in ("-d", "-g", "-s", "-r"):
-        is_whole = names.get(letter) == "degree"
-        value = lines.numbers(letter, [lines.next(letter)], low=0 if is_whole else None)[0]
-        if letter in names:
-            parameters[names[letter]] = value
+    said = {letter: lines.number(letter, low) for letter, low in LETTERS.items()}
+    parameters = {name: said[letter] for letter, name in _letters(TYPES[kind]).items()}
     lines.next("-u")
-    highest, _, count = (lines.numbers(part, [lines.next(part)], low=low)[0] for part, low in COUNTS.items())
-    threshold = lines.numbers("threshold b", [lines.next("threshold b")])[0]
+    highest, _, count = (lines.number(part, low) for part, low in COUNTS.items())
+    threshold = lines.number("threshold b")
     coefficients, rows = read_support_vectors(lines, "support vectors", (count - 1, 1), n_features)
     is_known = rows.shape[1] <= max(highest, n_features or 0, 1)
     lines.require(is_known, "highest feature index", f"feature {rows.shape[1]} appears, {highest} should be the highest")
     order = np.argsort(coefficients[0] > 0, kind="stable")  # grouped by class, which the sign tells
     counts = [int((coefficients <= 0).sum()), int((coefficients > 0).sum())]
-    return svc_of(parameters, [-1, 1], counts, coefficients[:, order], rows[order], [0.0 - threshold])
+    return svc_of({"kernel": TYPES[kind], **parameters}, [-1, 1], counts, coefficients[:, order], rows[order], [0.0 - threshold])
 
 
 READERS: dict[bytes, Callable[[IO[bytes], int | None], SVC]] = {

@@ -11,8 +11,7 @@ import math
 import re
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 import numpy as np
@@ -42,6 +41,7 @@ DTYPE = re.compile(r"<[fiu][248]|\|[iub]1|(<U|\|S)[1-9][0-9]{0,6}")
 
 LARGEST_SIDE = 2**48
 LARGEST_CHARACTER = 0x10FFFF
+END_OF_ARCHIVE, TRUNCATED = "the end of the archive", "the file is truncated or altered; get a new copy of it"
 
 
 def damaged(part: str, what: str) -> ModelFileError:
@@ -55,34 +55,17 @@ def require(is_right: Any, part: str, what: str) -> None:
         raise damaged(part, what)
 
 
-@dataclass(frozen=True)
-class Member:
-    """Where a member's bytes lie, and their checksum."""
-
-    name: str
-    start: int
-    size: int
-    crc: int
-
-    @property
-    def _description(self) -> tuple[int, ...]:
-        return (*LIKE_ALL, self.crc, self.size, self.size, len(self.name), 0)
-
-    def local_header(self) -> bytes:
-        """What stands before the bytes."""
-        return LOCAL.pack(b"PK\x03\x04", *self._description) + self.name.encode()
-
-    def directory_entry(self) -> bytes:
-        """What the directory says."""
-        begin = self.start - LOCAL.size - len(self.name)
-        return CENTRAL.pack(b"PK\x01\x02", ZIP_VERSION, *self._description, 0, 0, 0, 0, begin) + self.name.encode()
+def _frame(name: str, at: int, size: int, crc: int) -> tuple[bytes, bytes]:
+    """What stands before the bytes of a member, from `at` on, and its entry in the directory."""
+    description = (*LIKE_ALL, crc, size, size, len(name), 0)
+    before = LOCAL.pack(b"PK\x03\x04", *description) + name.encode()
+    return before, CENTRAL.pack(b"PK\x01\x02", ZIP_VERSION, *description, 0, 0, 0, 0, at) + name.encode()
 
 
-def _directory(members: Sequence[Member]) -> bytes:
-    """What follows the last member."""
-    entries = b"".join(member.directory_entry() for member in members)
-    count, start = len(members), members[-1].start + members[-1].size
-    return entries + END.pack(b"PK\x05\x06", 0, 0, count, count, len(entries), start, 0)
+def _end(entries: Sequence[bytes], at: int) -> bytes:
+    """What follows the last member, from `at` on."""
+    directory = b"".join(entries)
+    return directory + END.pack(b"PK\x05\x06", 0, 0, len(entries), len(entries), len(directory), at, 0)
 
 
 def write_archive(file: IO[bytes], members: Sequence[tuple[str, Sequence[Any]]]) -> None:
@@ -91,58 +74,39 @@ def write_archive(file: IO[bytes], members: Sequence[tuple[str, Sequence[Any]]])
     if total > MAX_CONTENT or len(members) > MAX_MEMBERS:
         what = f"The model takes {total:.3g} bytes; a model file has room for {MAX_CONTENT:.3g}."
         raise NotSupportedError(f"{what} Train on fewer samples, or pickle it.")
-    written: list[Member] = []
+    entries = []
     for name, pieces in members:
-        crc, size = 0, 0
+        crc = 0
         for piece in pieces:
-            crc, size = zlib.crc32(piece, crc), size + len(piece)
-        written.append(Member(name, file.tell() + LOCAL.size + len(name), size, crc))
-        file.write(written[-1].local_header())
-        for piece in pieces:
-            file.write(piece)
-    file.write(_directory(written))
+            crc = zlib.crc32(piece, crc)
+        before, entry = _frame(name, file.tell(), sum(map(len, pieces)), crc)
+        entries.append(entry)
+        file.writelines([before, *pieces])
+    file.write(_end(entries, file.tell()))
 
 
-class Archive:
-    """The members of an open file, found and checked without reading their content."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        found = list(self._found())
-        self.members = {member.name: member for member in found}
-        require(0 < len(found) == len(self.members), "the archive", "a member appears twice, or there is none")
-        end = _directory(found)
-        is_ours = self._at(found[-1].start + found[-1].size, len(end) + 1) == end
-        require(is_ours, "the end of the archive", "the file is truncated or altered; get a new copy of it")
-
-    def _found(self) -> Iterator[Member]:
-        at = 0
-        for _ in range(MAX_MEMBERS):
-            head = self._at(at, LOCAL.size + MAX_NAME)
-            if len(head) < LOCAL.size or not head.startswith(b"PK\x03\x04"):
-                return
-            crc, size, _, length = LOCAL.unpack_from(head)[6:10]
-            name = head[LOCAL.size : LOCAL.size + length]
-            if not name.isascii() or not name.decode().replace(".", "_").isidentifier():
-                raise damaged("the archive", f"{name!r} is not the name of a member")
-            member = Member(name.decode(), at + LOCAL.size + len(name), size, crc)
-            if not head.startswith(member.local_header()):
-                raise damaged(member.name, "it is compressed, or its header is not as maxmargin writes it")
-            yield member
-            at = member.start + size
-
-    def read(self, name: str) -> bytearray:
-        """The bytes of a member; their checksum is compared."""
-        member = self.members[name]
-        buffer = bytearray(member.size)
-        self._file.seek(member.start)
-        self._file.readinto(buffer)  # type: ignore[attr-defined]
-        require(zlib.crc32(buffer) == member.crc, name, "it was altered (checksum); get a new copy of the file")
-        return buffer
-
-    def _at(self, start: int, length: int) -> bytes:
-        self._file.seek(start)
-        return self._file.read(length)
+def read_archive(file: IO[bytes]) -> dict[str, bytearray]:
+    """The bytes of each member of an open file; a size is compared with the file's, and a checksum with the bytes."""
+    members: dict[str, bytearray] = {}
+    entries: list[bytes] = []
+    length = file.seek(0, 2)
+    at = file.seek(0)
+    while (head := file.read(LOCAL.size)).startswith(b"PK\x03\x04") and len(head) == LOCAL.size:
+        crc, size, _, name_length = LOCAL.unpack(head)[6:10]
+        name = file.read(name_length).decode("ascii", "replace")
+        is_new = name.replace(".", "_").isidentifier() and name not in members and len(members) < MAX_MEMBERS
+        require(is_new, "the archive", f"{name[:MAX_NAME]!r} is not the name of a member, or of one too many")
+        before, entry = _frame(name, at, size, crc)
+        require(before.startswith(head), name, "it is compressed, or its header is not as maxmargin writes it")
+        require(file.tell() + size <= min(length, MAX_BYTES), END_OF_ARCHIVE, TRUNCATED)
+        members[name] = bytearray(size)
+        file.readinto(members[name])  # type: ignore[attr-defined]
+        require(zlib.crc32(members[name]) == crc, name, "it was altered (checksum); get a new copy of the file")
+        entries.append(entry)
+        at = file.tell()
+    end = _end(entries, at)
+    require(members and head + file.read(len(end)) == end, END_OF_ARCHIVE, TRUNCATED)
+    return members
 
 
 def describe(name: str, array: Array) -> tuple[dict[str, Any], list[Any]]:
@@ -173,29 +137,25 @@ def npy_prefix(dtype: str, shape: tuple[int, ...], order: str) -> bytes:
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
 
-def read_array(archive: Archive, name: str, entry: Any) -> Array:
-    """The array that the header describes; its size is compared with the member's before anything is read."""
-    is_entry = isinstance(entry, dict) and set(entry) == {"dtype", "shape", "order", "sha256"}
-    require(is_entry, name, "the header must give its dtype, shape, order and sha256")
-    said, shape, order = entry["dtype"], entry["shape"], entry["order"]
-    if not isinstance(said, str) or not DTYPE.fullmatch(said):
-        raise damaged(name, f"dtype {said!r} is not one that a model file holds")
-    if not isinstance(shape, list) or not all(type(side) is int and 0 <= side <= LARGEST_SIDE for side in shape):
-        raise damaged(name, f"shape {shape!r} is not a list of whole numbers")
-    if not 1 <= len(shape) <= 2 or order not in ("C", "F")[: len(shape)]:
-        raise damaged(name, f"order {order!r} and {len(shape)} dimensions: 1 or 2 are possible, 'F' for 2 only")
-    dtype, prefix = np.dtype(said), npy_prefix(said, tuple(shape), order)
-    member = archive.members.get(f"{name}.npy")
-    if member is None or member.size != len(prefix) + math.prod(shape) * dtype.itemsize:
-        raise damaged(name, f"the archive has no member of dtype {said} and shape {shape}")
-    buffer = archive.read(member.name)
-    is_described = hashlib.sha256(buffer).hexdigest() == entry["sha256"] and buffer.startswith(prefix)
-    require(is_described, name, "its SHA-256 or its own description contradicts the header")
-    content = np.frombuffer(buffer, dtype=np.uint8, offset=len(prefix))
+def read_array(members: Mapping[str, bytearray], name: str, entry: Any) -> Array:
+    """The array that the header describes: what it says is compared with the member's first bytes, size and SHA-256."""
+    match entry:
+        case {"dtype": str(said), "shape": [*shape], "order": "C" | "F" as order, "sha256": digest} if len(entry) == 4:
+            are_sides = len(shape) in (1, 2) and all(type(side) is int and 0 <= side <= LARGEST_SIDE for side in shape)
+            require(DTYPE.fullmatch(said), name, f"dtype {said!r} is not one that a model file holds")
+            require(are_sides, name, f"shape {shape!r} is not one or two whole numbers")
+        case _:
+            raise damaged(name, "the header must give its dtype, shape, order and sha256")
+    dtype, prefix, content = np.dtype(said), npy_prefix(said, tuple(shape), order), members.get(f"{name}.npy", b"")
+    is_so = len(content) == len(prefix) + math.prod(shape) * dtype.itemsize and content.startswith(prefix)
+    require(is_so, name, f"the archive has no member of dtype {said} and shape {shape}")
+    require(hashlib.sha256(content).hexdigest() == digest, name, "its SHA-256 contradicts the header")
+    values = np.frombuffer(content, dtype=np.uint8, offset=len(prefix))
     # NumPy would believe these bytes, and fail later.
-    if dtype.kind == "b" and content.max(initial=0) > 1:
-        raise damaged(name, "a truth value is neither 0 nor 1")
-    if dtype.kind == "U" and content.view(np.dtype("<u4")).max(initial=0) > LARGEST_CHARACTER:
-        raise damaged(name, "a character is not one of Unicode's")
-    array: Array = content.view(dtype).reshape(shape, order=order).astype(dtype.newbyteorder("="), copy=False)
+    if dtype.kind == "b":
+        require(values.max(initial=0) <= 1, name, "a truth value is neither 0 nor 1")
+    if dtype.kind == "U":
+        largest = values.view(np.dtype("<u4")).max(initial=0)
+        require(largest <= LARGEST_CHARACTER, name, "a character is not one of Unicode's")
+    array: Array = values.view(dtype).reshape(shape, order=order).astype(dtype.newbyteorder("="), copy=False)
     return array

@@ -7,30 +7,28 @@ which refers to the training data.
 import math
 import re
 from collections.abc import Callable
-from dataclasses import fields as fields_of
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.analysis.bounds import perceptron_updates
 from maxmargin.core.certificate.optimum_ball import OptimumBall
-from maxmargin.errors import InvalidInputError
+from maxmargin.errors import NotSupportedError
 from maxmargin.estimators import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron
 from maxmargin.estimators.multiclass.per_problem import alone
 from maxmargin.estimators.stochastic.perceptron import PerceptronStream
 from maxmargin.estimators.training_data import Fingerprint
 from maxmargin.io._model.archive import Array, damaged, require
 from maxmargin.io._model.fields import INDICES, Fields, describe_proofs
-from maxmargin.io._model.parameters import decode, decode_float, decode_number, encode
+from maxmargin.io._model.parameters import decode, encode
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.solvers.stochastic.iterates import AVERAGES, Iterates, Rule
 
-HEXADECIMAL = re.compile("[0-9a-f]{16}", re.ASCII)
 LABELS = ("b", "i", "u", "f", "U", "S")
-STREAM_VECTORS = ("v", "u", "settled", "folded")
-STREAM_COUNTS = ("n_settled", "mark", "last_mark")
 
 
 def describe_linear(f: Fields) -> None:
@@ -86,8 +84,13 @@ def describe_pegasos(f: Fields) -> None:
     f.keep(_stream=None)
     if not f.has("stream_rule", "_stream"):
         return
-    rule = f.value("stream_rule", _decode_rule, _encoded_rule)
-    require(isinstance(f.model.kernel_, Linear), "stream_rule", "a stream is learned from with a linear kernel only")
+    name = "stream_rule"
+    rule = decode(name, f.value(name, source=lambda model: encode(name, model._stream[0].rule)), Rule)
+    require(isinstance(f.model.kernel_, Linear), name, "a stream is learned from with a linear kernel only")
+    are_positive = 0 < rule.lam < math.inf and rule.radius > 0
+    require(are_positive and rule.average in AVERAGES, name, f"lam and radius are positive, average is one of {AVERAGES}")
+    is_right = rule.offset in (-1, 0) and 1 <= rule.batch < 2**31 and 0 <= rule.average_from < 2**53
+    require(is_right, name, "offset is −1 or 0, batch and average_from are whole numbers from 1 and 0 on")
 
     def stacked(*names: str) -> Callable[[Any], Array]:
         return lambda model: np.array([np.array(attrgetter(*names)(iterates)) for iterates in model._stream])
@@ -95,33 +98,13 @@ def describe_pegasos(f: Fields) -> None:
     numbers = f.floats("stream_numbers", (f.n_problems, 5), stacked("numbers"))
     is_right = (numbers[:, 0] == t).all() and (numbers[:, 3] > 0).all()
     require(is_right, "stream_numbers", f"each stream has made {t} steps, and its scale is positive")
-    counts = f.indices("stream_counts", "i8", (f.n_problems, 3), 2**60, stacked(*STREAM_COUNTS))
+    counts = f.indices("stream_counts", "i8", (f.n_problems, 3), 2**60, stacked("n_settled", "mark", "last_mark"))
     is_right = (counts[:, 1] > t).all() and (counts[:, [0, 2]] <= t).all()
     require(is_right, "stream_counts", "a mark is not where it should be")
     shape = (f.n_problems, f.n_features + 1)
-    arrays = {"numbers": numbers} | {name: f.floats(f"stream_{name}", shape, stacked(name)) for name in STREAM_VECTORS}
-    streams = []
-    for k, own in enumerate(counts.tolist()):
-        vectors = {name: rows[k].copy() for name, rows in arrays.items()}
-        streams.append(Iterates(rule, **vectors, **dict(zip(STREAM_COUNTS, own, strict=True))))
-    f.keep(_stream=streams)
-
-
-def _encoded_rule(model: Any) -> dict[str, Any]:
-    return {name: encode("stream_rule", value) for name, value in vars(model._stream[0].rule).items()}
-
-
-def _decode_rule(name: str, said: Any) -> Rule:
-    names = [field.name for field in fields_of(Rule)]
-    require(isinstance(said, dict) and set(said) == set(names), name, f"its settings are {', '.join(names)}")
-    rule = Rule(**{key: decode(name, value) for key, value in said.items()})
-    is_right = all(type(number) in (int, float) and number > 0 for number in (rule.lam, rule.radius))
-    require(is_right and rule.lam < math.inf, name, "lam and radius are positive")
-    are_whole = all(type(value) is int for value in (rule.offset, rule.batch, rule.average_from))
-    is_right = are_whole and rule.offset in (-1, 0) and 1 <= rule.batch < 2**31 and 0 <= rule.average_from < 2**53
-    require(is_right, name, "offset is −1 or 0, batch and average_from are whole numbers from 1 and 0 on")
-    require(any(rule.average is a or rule.average == a for a in AVERAGES), name, f"average is one of {AVERAGES}")
-    return rule
+    v, u, settled, folded = (f.floats(f"stream_{name}", shape, stacked(name)) for name in ("v", "u", "settled", "folded"))
+    parts = zip(v.copy(), u.copy(), numbers.copy(), settled.copy(), folded.copy(), counts.tolist(), strict=True)
+    f.keep(_stream=[Iterates(rule, *vectors, *marks) for *vectors, marks in parts])
 
 
 def describe_perceptron(f: Fields) -> None:
@@ -129,7 +112,7 @@ def describe_perceptron(f: Fields) -> None:
     _describe_one_vs_rest(f)
     f.whole("n_iter", 1)
     n_updates = f.whole("n_updates")
-    constant = f.value("bias_scale", decode_float, "_bias_scale")
+    constant = f.value("bias_scale", float, "_bias_scale")
     require(constant in (0.0, 1.0), "bias_scale", "the constant feature is 1, or absent: 0")
     f.keep(t_=0, _votes=None, _stream=None)
     if f.has("t"):
@@ -155,7 +138,7 @@ def _describe_mistakes(f: Fields, n_updates: int) -> None:
     places = np.searchsorted(support, samples)
     are_there = np.array_equal(support[places[places < len(support)]], samples)
     require(are_there, "mistakes", "the sample of a mistake is not among the support vectors")
-    f.per_problem("mistake_bound", _decode_bound, _encode_bound)
+    f.per_problem("mistake_bound", lambda said: decode("mistake_bound", said, perceptron_updates), _bound_inputs)
     if not f.has("vote_signs", "_votes"):
         return
 
@@ -169,18 +152,8 @@ def _describe_mistakes(f: Fields, n_updates: int) -> None:
     f.keep(_votes=list(zip(*parts, strict=True)))
 
 
-def _encode_bound(name: str, bound: Any) -> Any:
-    return bound and {key: encode(name, float(bound.inputs[key])) for key in ("rho", "gamma")}
-
-
-def _decode_bound(name: str, said: Any) -> Any:
-    if said is None:
-        return None
-    require(isinstance(said, dict) and set(said) == {"rho", "gamma"}, name, "rho and gamma are wanted, or null")
-    try:
-        return perceptron_updates(**{key: decode_float(name, value) for key, value in said.items()})
-    except InvalidInputError as error:
-        raise damaged(name, str(error)) from error
+def _bound_inputs(bound: Any) -> Any:
+    return bound and {key: encode(key, float(bound.inputs[key])) for key in ("rho", "gamma")}
 
 
 def _describe_common(f: Fields, is_pairwise: bool = False) -> None:
@@ -192,26 +165,21 @@ def _describe_common(f: Fields, is_pairwise: bool = False) -> None:
     if f.has("feature_names", "feature_names_in_"):
         f.texts("feature_names", ("U",), f.n_features, "feature_names_in_")
     if f.has("shape_fit"):
-        said = f.value("shape_fit", source=lambda model: list(map(int, model.shape_fit_)))
-        is_right = isinstance(said, list) and len(said) == 2 and type(said[0]) is int and 0 < said[0] < 2**31
-        require(is_right and said[1] == f.n_features, "shape_fit", f"{said!r} where [samples, {f.n_features}] is wanted")
-        f.n = said[0]
-        f.keep(shape_fit_=(f.n, f.n_features))
+        shape = f.value("shape_fit", tuple)
+        is_right = len(shape) == 2 and 0 < shape[0] < 2**31 and shape[1] == f.n_features
+        require(is_right, "shape_fit", f"{shape} where samples and {f.n_features} features are wanted")
+        f.n = int(shape[0])
     if f.has("fingerprint"):  # older files have none
-        said = f.each("fingerprint", 5, _decode_hexadecimal, lambda model: [f"{n:016x}" for n in model.fingerprint_])
-        f.keep(fingerprint_=Fingerprint(*said))
+        said = f.value("fingerprint", source=lambda model: [f"{number:016x}" for number in model.fingerprint_])
+        found = re.findall("[0-9a-f]{16}", str(said))
+        require(said == found and len(found) == 5, "fingerprint", "five numbers of 16 hexadecimal digits are wanted")
+        f.keep(fingerprint_=Fingerprint(*(int(digits, 16) for digits in found)))
     if f.has("class_weight"):
         f.floats("class_weight", (k,), low=math.ulp(0.0))
 
 
-def _decode_hexadecimal(name: str, said: Any) -> int:
-    is_right = isinstance(said, str) and HEXADECIMAL.fullmatch(said)
-    require(is_right, name, "each number has 16 hexadecimal digits")
-    return int(said, 16)
-
-
 def _describe_kernel(f: Fields) -> Any:
-    kernel = f.value("kernel", decode)
+    kernel = f.value("kernel", Any)
     is_right = isinstance(kernel, Kernel) and kernel.is_resolved
     require(is_right, "kernel", f"{kernel!r} where a kernel is wanted that depends on no data any more")
     is_right = not isinstance(kernel, Precomputed) or f.n == f.n_features
@@ -268,7 +236,8 @@ def _describe_convex_fit(f: Fields) -> None:
         are_right = all((np.diff(rows, prepend=-1, append=f.n) > 0).all() for rows in outliers)
         require(are_right, "outliers", "the samples of a problem do not rise, or are no training samples")
         for value in ("objective", "objective_bound"):
-            f.per_problem(value, decode_number)
+            numbers = f.per_problem(value, partial(decode, value, kind=float))
+            require(not np.isnan(numbers).any(), value, "a number is NaN")
     describe_proofs(f)
 
 
@@ -279,3 +248,13 @@ DESCRIPTIONS: dict[type[Any], Callable[[Fields], None]] = {
     PegasosSVC: describe_pegasos,
     Perceptron: describe_perceptron,
 }
+
+
+def check_estimator(estimator: Any) -> None:
+    """Refuse what a file cannot hold: classes that are not ours, or models without a fit."""
+    if type(estimator) not in DESCRIPTIONS:
+        raise NotSupportedError(
+            f"A file holds {', '.join(kind.__name__ for kind in DESCRIPTIONS)}, not {type(estimator).__qualname__}. "
+            "Pass the fitted estimator itself; of a pipeline its last step, e.g. pipeline[-1]."
+        )
+    check_is_fitted(estimator, "intercept_")

@@ -1,6 +1,7 @@
 """Parameters and other values of the header: as JSON and back.
 
-Plain values are stored as they are, everything else as an object that names its type.
+Plain values are stored as they are, tuples as lists, choices by their name, everything else as an object that names its type,
+unless the field can be of one type only.
 
 {"type": "float", "value": "inf"}                                       what JSON has no number for
 {"type": "regularization", "spelling": "mean", "value": 2.0}
@@ -9,30 +10,35 @@ Plain values are stored as they are, everything else as an object that names its
 {"type": "class_weight", "weights": [["spam", 2.0], ["ham", 1.0]]}
 """
 
-import json
 import math
 import re
 import sys
 from dataclasses import fields
-from typing import Any
+from enum import Enum
+from types import FunctionType
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
-from maxmargin.core import Regularization
+from maxmargin.core import Certificate, Regularization
 from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.estimators.base import budget_from, check_choice, seed_from
 from maxmargin.io._model.archive import damaged, require
 from maxmargin.kernels import kernel_from_name
 from maxmargin.kernels.names import KERNELS
 from maxmargin.solvers import SOLVERS, Auto
+from maxmargin.solvers.stochastic.iterates import Rule
 from maxmargin.threads import usable_threads
 
-SETTINGS: dict[tuple[str, str], Any] = {
-    ("regularization", ""): Regularization,
-    **{("kernel", name): kind for name, kind in KERNELS.items()},
-    **{("solver", name): kind for name, kind in (*SOLVERS.items(), ("auto", Auto))},
+NAMES: dict[type[Any], dict[str, str]] = {
+    Regularization: {"type": "regularization"},
+    **{kind: {"type": "kernel", "name": name} for name, kind in KERNELS.items()},
+    **{kind: {"type": "solver", "name": name} for name, kind in {**SOLVERS, "auto": Auto}.items()},
+    **{kind: {} for kind in (Certificate, Rule)},
 }
-"""Frozen classes that a file can hold, by type and name; there is one regularization, which has no name."""
+"""Frozen classes that a file can hold, and how it names them; those without a name stand where nothing else can."""
+
+NAMED = {tuple(names.values()): kind for kind, names in NAMES.items() if names}
 
 
 def encode(name: str, value: Any) -> Any:
@@ -43,90 +49,65 @@ def encode(name: str, value: Any) -> Any:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else {"type": "float", "value": str(value)}
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, tuple):
+        return [encode(name, item) for item in value]
     if isinstance(value, dict):
-        return {"type": "class_weight", "weights": [[encode(name, key), encode(name, value[key])] for key in value]}
-    for (kind, its_name), its_type in SETTINGS.items():
-        if type(value) is its_type:
-            named = {"type": kind, "name": its_name} if its_name else {"type": kind}
-            return named | {field.name: encode(field.name, getattr(value, field.name)) for field in fields(value)}
+        return {"type": "class_weight", "weights": [encode(name, pair) for pair in value.items()]}
+    if type(value) in NAMES:
+        settings = {field.name: encode(field.name, getattr(value, field.name)) for field in fields(value)}
+        return NAMES[type(value)] | settings
     raise NotSupportedError(
-        f"{name}={value!r} is code, a Python function for example, or an object that a model file, which holds data only, cannot "
-        f"hold. Use a named kernel (Polynomial(degree=2, gamma=1.0) is FeatureMap(interactions)), a named solver or a plain "
-        f"value, e.g. set_params({name}=0); or pickle the model."
+        f"{name}={value!r} is code, a Python function for example, or an object; a model file holds data only. Use a named "
+        f"kernel (Polynomial(2, 1.0) is FeatureMap(interactions)), a named solver or a plain value, or pickle the model."
     )
 
 
-def decode(name: str, value: Any) -> Any:
-    """The inverse of `encode`; anything else is refused by the field's name."""
-    if isinstance(value, int | float):
-        require(abs(value) <= sys.float_info.max, name, "a number is NaN or beyond float64")
-    if value is None or isinstance(value, bool | int | str | float):
-        return value
-    require(isinstance(value, dict), name, "a list where a value is wanted")
-    given = {key: item for key, item in value.items() if key != "type"}
+def decode(name: str, said: Any, kind: Any = Any) -> Any:
+    """The inverse of `encode`: a value of some type; anything else is refused by the field's name.
+
+    Instead of a type it may be a function that makes the value from what an object holds; null stays None then.
+    """
     try:
-        match value.get("type"):
-            case "float" if given in [{"value": special} for special in ("inf", "-inf", "nan")]:
-                return float(given["value"])
-            case "class_weight" if set(given) == {"weights"}:
-                weights = {label: decode_float(name, weight) for label, weight in given["weights"]}
-                are_labels = all(isinstance(label, bool | int | str | float) for label in weights)
-                require(are_labels, name, "a label is neither a text nor a number")
-                are_positive = all(0 < weight < math.inf for weight in weights.values())
-                require(are_positive, name, "the weight of a class is not positive")
-                return weights
-            case "regularization" | "kernel" | "solver" as kind:
-                settings = {key: decode(name, item) for key, item in given.items() if key != "name"}
-                made = SETTINGS[kind, given.get("name", "")](**settings)
-                if kind == "solver":  # its settings are not checked by itself; those of the others are
-                    _check_solver(name, made)
-                return made
+        value = _decoded(name, said, kind)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, ModelFileError):
             raise
-        what = str(error) if isinstance(error, InvalidInputError) else f"{value!r} cannot be read"
+        what = str(error) if isinstance(error, InvalidInputError) else f"{said!r} cannot be read"
         raise damaged(name, what) from error
-    raise damaged(name, f"its type {value.get('type')!r} is unknown")
+    kinds = get_args(kind) or (kind,)
+    is_known = Any in kinds or isinstance(kind, FunctionType)
+    is_right = is_known or type(value) in kinds or (float in kinds and type(value) is int) or value in kinds
+    require(is_right, name, f"{said!r} where {getattr(kind, '__name__', kind)} is wanted")
+    return value
 
 
-def _check_solver(name: str, solver: Any) -> None:
-    """Each setting is of the type of its default."""
-    for field in fields(solver):
-        found, default = getattr(solver, field.name), field.default
-        is_number = isinstance(default, int | float) and not isinstance(default, bool)
-        is_alike = type(found) is type(default) or (is_number and type(found) in (int, float))
-        is_alike = is_alike or (field.name, type(found)) == ("average", bool)
-        require(is_alike, name, f"{field.name}={found!r} is not like {default!r}")
-
-
-def decode_float(name: str, value: Any) -> float:
-    """A number of the header, NaN and infinities included."""
-    number = decode(name, value)
-    is_number = isinstance(number, int | float) and not isinstance(number, bool)
-    require(is_number, name, f"{value!r} where a number is wanted")
-    return float(number)
-
-
-def decode_number(name: str, value: Any) -> float:
-    """A number of the header that is not NaN."""
-    number = decode_float(name, value)
-    require(not math.isnan(number), name, "a value is NaN")
-    return number
-
-
-def parse_json(text: bytes | bytearray, part: str) -> Any:
-    """JSON in UTF-8 without a key that appears twice; `decode` refuses NaN and infinities, which JSON does not have."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            raise ValueError("a key appears twice")
-        return found
-
-    try:
-        return json.loads(text.decode("utf-8"), object_pairs_hook=unique)
-    except ValueError as error:
-        raise damaged(part, f"it is no JSON ({error})") from error
+def _decoded(name: str, said: Any, kind: Any) -> Any:
+    if isinstance(said, int | float):
+        require(abs(said) <= sys.float_info.max, name, "a number is NaN or beyond float64")
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind[said]
+    if isinstance(kind, type) and issubclass(kind, tuple):
+        items = [decode(name, item, int) for item in said]
+        return kind._make(items) if hasattr(kind, "_make") else kind(items)
+    if not isinstance(said, dict | list):
+        return said
+    match said:
+        case {"type": "float", "value": "inf" | "-inf" | "nan" as value, **others} if not others:
+            return float(value)
+        case {"type": "class_weight", "weights": weights, **others} if not others:
+            found = {label: decode(name, weight, float) for label, weight in weights}
+            are_positive = all(0 < weight < math.inf for weight in found.values())
+            require(are_positive, name, "the weight of a class is not positive")
+            return found
+        case dict():
+            names = tuple(said[key] for key in ("type", "name") if key in said)
+            made = NAMED[names] if names else kind
+            require(made in NAMES or isinstance(made, FunctionType), name, "an object where a value is wanted")
+            types = get_type_hints(made)
+            return made(**{key: decode(name, said[key], types[key]) for key in said if key not in ("type", "name")})
+    raise damaged(name, "a list where a value is wanted")
 
 
 def check_parameters(model: Any) -> None:
