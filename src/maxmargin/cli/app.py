@@ -4,17 +4,16 @@ import os
 import platform
 import sys
 import warnings
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from maxmargin import __version__
-from maxmargin.cli.fit import fit
+from maxmargin.cli.about import table
+from maxmargin.cli.commands import bounds, certify, convert, fit, loo, predict, report
 from maxmargin.cli.options import check_places, flat, option
-from maxmargin.cli.questions import bounds, certify, convert, loo, predict, report
 from maxmargin.cli.screen import BAD_INPUT, DONE, INTERRUPTED, Screen, fail, refused, tell
 from maxmargin.errors import InvalidInputError, MaxMarginError
 
@@ -29,29 +28,22 @@ def demo(report: Annotated[str | None, option("--report", "PAGE", PAGE)] = None)
     """
     from maxmargin.cli.demonstration import run_demo
 
-    check_places([], [report])
-    if report is not None and Path(report).exists():
-        raise InvalidInputError(f"{report!r} already exists. Choose another name for the page, or remove the file.")
-    run_demo(free_place() if report is None else Path(report))
-
-
-def free_place() -> Path:
-    """A name in this folder, or in that for temporary files, that no file has."""
-    import tempfile
-
-    folder = Path.cwd() if os.access(Path.cwd(), os.W_OK) else Path(tempfile.mkdtemp(prefix="maxmargin_demo_"))
     names = ("maxmargin_demo.html", *(f"maxmargin_demo_{k}.html" for k in range(2, 10_000)))
-    return next(folder / name for name in names if not (folder / name).exists())
+    page = report or next(name for name in names if not Path(name).exists())
+    check_places([], [page])
+    if Path(page).exists():
+        raise InvalidInputError(f"{page!r} already exists. Choose another name for the page, or remove the file.")
+    run_demo(Path(page).absolute())
 
 
-CORE = ("numpy", "scipy", "scikit-learn", "numba", "clarabel", "rich", "typer", "jinja2", "contourpy")
-EXTRAS = ("matplotlib", "dask", "onnx", "scikit-learn-intelex")
+PACKAGES = (
+    *("numpy", "scipy", "scikit-learn", "numba", "clarabel", "rich", "typer", "jinja2", "contourpy"),
+    *("matplotlib", "dask", "onnx", "scikit-learn-intelex"),
+)
 
 
 def info(screen: Screen) -> None:
     """Show versions, cores, BLAS and the cache folder, as a bug report needs them."""
-    from maxmargin.cli.about import table
-
     found = facts()
     screen.show(table("Ll", found.items()))
     screen.answer(command="info", **found)
@@ -59,15 +51,11 @@ def info(screen: Screen) -> None:
 
 def facts() -> dict[str, str]:
     """Everything that `info` prints, by name."""
-    found = {}
-    for name in (*CORE, *EXTRAS):
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
+    installed = {one.name.lower(): one.version for one in distributions()}
     return {
         "maxmargin": __version__,
         "Python": f"{platform.python_version()} ({platform.python_implementation()}, {platform.system()} {platform.machine()})",
-        **{name: found.get(name, "not installed") for name in CORE},
-        **{name: found[name] for name in EXTRAS if name in found},
+        **{name: installed[name] for name in PACKAGES if name in installed},
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
         "BLAS": _blas(),
         "compiled loops": _cache_folder(),
@@ -76,13 +64,10 @@ def facts() -> dict[str, str]:
 
 def _blas() -> str:
     import scipy.linalg  # noqa: F401  (loads the BLAS that is to be described)
-    from threadpoolctl import threadpool_info
+    from threadpoolctl import ThreadpoolController
 
-    found = {
-        f"{pool.get('internal_api')} {pool.get('version')}, {pool.get('num_threads')} threads"
-        for pool in threadpool_info()
-        if pool.get("user_api") == "blas"
-    }
+    pools = ThreadpoolController().select(user_api="blas").info()
+    found = {f"{pool['internal_api']} {pool['version']}, {pool['num_threads']} threads" for pool in pools}
     return "; ".join(sorted(found)) or "unknown"
 
 

@@ -61,12 +61,8 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-DataFile = Annotated[
-    str, typer.Argument(metavar="DATA", help="svmlight, CSV, Parquet or npz; - is standard input.", show_default=False)
-]
-ModelFile = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A model file: ours, LIBSVM's or SVM-light's.", show_default=False)
-]
+FILE, MODEL_FILE = "svmlight, CSV, Parquet or npz; - is standard input.", "A model file: ours, LIBSVM's or SVM-light's."
+ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_FILE, show_default=False)]
 TARGET = (
     "Column of the labels, by name or number (0 is the first, −1 the last); for npz the name of the array. "
     "Default: the last column, or y."
@@ -77,26 +73,35 @@ HEADER = "Whether the first line of a CSV file names the columns. Default: detec
 
 @dataclass(frozen=True)
 class Source:
-    """The options of how data are read, by the names that `read_data` has for them."""
+    """The data, and the options of how they are read."""
 
+    data: Annotated[str, typer.Argument(metavar="DATA", help=FILE, show_default=False)]
     target: Annotated[str | None, option("--target -t", "COLUMN", TARGET, DATA)] = None
     format: Annotated[str, option("--format", "auto|svmlight|csv|parquet|npz", FORMAT, DATA)] = "auto"
     header: Annotated[bool | None, option("--header/--no-header", None, HEADER, DATA)] = None
 
-    def labelled(self, path: str, model: Any = None) -> "Data":
+    def training_data(self, place: str) -> "tuple[Any, Data]":
+        """The model of a file, and the samples and labels that it was trained on."""
+        import maxmargin
+
+        model = maxmargin.load(place)
+        return model, self.labelled(model)
+
+    def labelled(self, model: Any = None) -> "Data":
         """Samples and labels: to train on, or, with a model, those that it was trained on."""
-        data = self.read(path, model)
+        data = self.read(model)
         if data.y is None:
-            raise InvalidInputError(f"{path}: no labels were found. Use --target to say where they are.")
+            raise InvalidInputError(f"{self.data}: no labels were found. Use --target to say where they are.")
         return data
 
-    def read(self, path: str, model: Any = None) -> "Data":
+    def read(self, model: Any = None) -> "Data":
         """Samples, with the features of a model if one is given, and labels if there are any."""
         from maxmargin.io import read_data
 
         names, width = getattr(model, "feature_names_in_", None), getattr(model, "n_features_in_", None)
         known = None if names is None else [str(name) for name in names]
-        return read_data(path, n_features=width, feature_names=known, **asdict(self))
+        how = asdict(self)
+        return read_data(how.pop("data"), n_features=width, feature_names=known, **how)
 
 
 def check_places(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
@@ -119,10 +124,8 @@ def check_places(inputs: Iterable[str | None], outputs: Iterable[str | None]) ->
         taken.add(str(place))
         if place.is_dir():
             raise InvalidInputError(f"Cannot write {name!r}: it is a folder. Add the name of a file.")
-        if not place.parent.is_dir():
-            raise InvalidInputError(f"Cannot write {name!r}: there is no folder {str(place.parent)!r}.")
         if not os.access(place.parent, os.W_OK):
-            raise InvalidInputError(f"Cannot write {name!r}: the folder {str(place.parent)!r} is not writable.")
+            raise InvalidInputError(f"Cannot write {name!r}: {str(place.parent)!r} is no folder that can be written to.")
 
 
 def write_lines(place: str, lines: Iterable[str]) -> None:

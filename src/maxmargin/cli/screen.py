@@ -7,7 +7,7 @@ A command ends with an exit code. Where something went wrong, one line on stderr
 import json
 import os
 import sys
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass
 from enum import Enum
 from functools import partial
@@ -84,14 +84,12 @@ class Screen:
         if sentence and not self.quiet:
             tell(sentence)
 
-    def watching_fits(self) -> AbstractContextManager[None]:
-        """Within the block, fits draw how their gap falls and how long it will take, if there is a terminal."""
-        if not self.is_live:
-            return nullcontext()
-        from maxmargin.estimators.progress.callbacks import watched_by
-        from maxmargin.estimators.progress.display import Display
+    def watch_fits(self) -> None:
+        """From now on fits draw how their gap falls and how long it will take, if there is a terminal."""
+        if self.is_live:
+            from maxmargin.estimators.progress import callbacks, display
 
-        return watched_by(partial(Display, lines=False))
+            callbacks.WATCHER.set(partial(display.Display, lines=False))
 
 
 def plain(value: Any) -> Any:

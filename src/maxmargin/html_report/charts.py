@@ -155,7 +155,8 @@ def gap_chart(subject: Subject) -> Chart | None:
     ):
         if some:
             chart.draw("line", f"trace {look}", some, words)
-            chart.marks(*np.vstack(some).T, "circle", f"dot {look}", radius)
+            x, y = np.vstack(some).T
+            chart.marks(x, y, "circle", f"dot {look}", radius)
     if tol:
         chart.draw("line", "tol", [[(x, np.log10(tol)) for x in wide]], f"tol = {number(tol)}")
     return chart
@@ -187,8 +188,7 @@ def verdicts_chart(result: LeaveOneOut, is_error: Any) -> tuple[Chart, int]:
 
 
 def boundary(subject: Subject) -> dict[str, Any]:
-    """The one picture of the boundary that the model allows: in the plane of two features, or projected onto a plane of the
-    feature space; and what its caption needs to say which it is."""
+    """The one picture of the boundary that the model allows, in the plane of two features or projected, and facts about it."""
     part = subject.parts[0]
     if subject.X.shape[1] == 2 and not subject.is_precomputed:
         return _over_two_features(subject)
@@ -210,7 +210,8 @@ def _over_two_features(subject: Subject) -> dict[str, Any]:
     rows = evenly(subject.n, MOST_SHOWN)
     places = dense_rows(subject.X, rows)
     chart = _around("Decision boundary", places, subject.feature_name(0), subject.feature_name(1))
-    xs, ys, grid = grid_over(subject.given, *np.transpose([chart.x_range, chart.y_range]), GRID)
+    low, high = np.transpose([chart.x_range, chart.y_range])
+    xs, ys, grid = grid_over(subject.given, low, high, GRID)
     if subject.is_binary:
         F = np.asarray(subject.estimator.decision_function(grid), dtype=np.float64)
         contours = contour_generator(xs, ys, F.reshape(GRID, GRID))
@@ -229,7 +230,7 @@ def _over_two_features(subject: Subject) -> dict[str, Any]:
 
 
 def rings(polygons: Any) -> list[Any]:
-    """What contourpy fills, ring by ring: the points of each polygon come with the places where its outer ring and its holes begin."""
+    """What contourpy fills, ring by ring: each polygon says where its outer ring and its holes begin."""
     return [ring for points, starts in zip(*polygons, strict=True) for ring in np.split(points, starts[1:-1])]
 
 

@@ -51,16 +51,7 @@ MakeWatcher = Callable[[str, Sequence[str], float], AbstractContextManager[Any]]
 """
 
 WATCHER: ContextVar[MakeWatcher | None] = ContextVar("WATCHER", default=None)
-
-
-@contextmanager
-def watched_by(make: MakeWatcher) -> Iterator[None]:
-    """Within the block each fit of this thread has one more watcher, whatever its `verbose` says."""
-    token = WATCHER.set(make)
-    try:
-        yield
-    finally:
-        WATCHER.reset(token)
+"""While it is set, each fit of this thread has one more watcher, whatever its `verbose` says."""
 
 
 class Watch:
@@ -70,16 +61,12 @@ class Watch:
         self._watchers, self._lock = watchers, threading.Lock()
 
     def observer(self, k: int, share: Callable[[Event], float]) -> Callable[[Event], bool]:
-        """What the driver tells of each step of problem k; `share` says how much of the way is behind."""
-        return lambda event: self.see(k, event, share(event))
+        """What the driver tells of each step of problem k, until somebody asks to stop; `share`: how much is behind."""
+        return lambda event: any(self._tell("see", k, event, share(event)))
 
     def begin(self, k: int) -> None:
         """Problem k is begun."""
         self._tell("begin", k)
-
-    def see(self, k: int, event: Event, share: float) -> bool:
-        """Problem k has made a step; True: somebody asks it to stop."""
-        return any(self._tell("see", k, event, share))
 
     def end(self, k: int, solution: Solution) -> None:
         """Problem k has ended."""
