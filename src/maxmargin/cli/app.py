@@ -13,7 +13,7 @@ import typer
 from maxmargin import __version__
 from maxmargin.cli.about import table
 from maxmargin.cli.commands import bounds, certify, convert, fit, loo, predict, report
-from maxmargin.cli.options import check_places, flat, option
+from maxmargin.cli.options import flat, option
 from maxmargin.cli.screen import BAD_INPUT, DONE, INTERRUPTED, Screen, fail, refused, tell
 from maxmargin.errors import InvalidInputError, MaxMarginError
 
@@ -30,7 +30,6 @@ def demo(report: Annotated[str | None, option("--report", "PAGE", PAGE)] = None)
 
     names = ("maxmargin_demo.html", *(f"maxmargin_demo_{k}.html" for k in range(2, 10_000)))
     page = report or next(name for name in names if not Path(name).exists())
-    check_places([], [page])
     if Path(page).exists():
         raise InvalidInputError(f"{page!r} already exists. Choose another name for the page, or remove the file.")
     run_demo(Path(page).absolute())
@@ -130,7 +129,13 @@ def main() -> None:
         warnings.filterwarnings("ignore", message=NAMES_WERE_COMPARED)
         warnings.showwarning = lambda message, *_, **__: tell(str(message))
         try:
-            code = _run(arguments)
+            code = DONE
+            try:  # typer's own way to run a command would print a line for Ctrl-C and hide closed pipes
+                program = typer.main.get_command(app)
+                with program.make_context("maxmargin", arguments) as context:
+                    program.invoke(context)
+            except typer.Exit as end:
+                code = end.exit_code
             sys.stdout.flush()
         except (MaxMarginError, ValueError) as error:
             whole = str(error)
@@ -149,14 +154,3 @@ def main() -> None:
             command = command and where.rpartition(" ")[2]
             code = fail(f"{error.format_message().rstrip('.')}. See {where} --help.", error.exit_code, command)
     sys.exit(code)
-
-
-def _run(arguments: list[str]) -> int:
-    """The exit code of a command. Typer's own way to run it would print a line for Ctrl-C and hide closed pipes."""
-    program = typer.main.get_command(app)
-    try:
-        with program.make_context("maxmargin", arguments) as context:
-            program.invoke(context)
-    except typer.Exit as end:
-        return end.exit_code
-    return DONE

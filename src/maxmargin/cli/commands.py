@@ -12,7 +12,7 @@ import typer
 import maxmargin
 from maxmargin.cli import about
 from maxmargin.cli.estimator_options import Budgets, Learning, choose
-from maxmargin.cli.options import MODEL, OUTPUT, ModelFile, Source, check_places, option, write_lines, written
+from maxmargin.cli.options import MODEL, OUTPUT, ModelFile, Source, option, write_lines, written
 from maxmargin.cli.screen import DONE, INTERRUPTED, NOT_REACHED, Screen, tell
 from maxmargin.errors import NotSupportedError
 
@@ -34,10 +34,8 @@ def fit(
     On a terminal, a bar shows the gap as it falls.
     If a budget runs out (exit code 3) or you press Ctrl-C (130), the best model so far is still saved.
     """
-    check_places([source.data], [output, alphas])
     found = source.labelled()
-    model, reason = choose(learning, budgets, found.X, found.y)
-    screen.remark(reason)
+    model = choose(learning, budgets, found.X, found.y, screen)
     started = time.perf_counter()
     code, ending = _train(model, found.X, found.y, screen)
     seconds = time.perf_counter() - started
@@ -104,8 +102,6 @@ def signed_alphas(model: Any, X: Any, y: Any) -> Iterator[str]:
     return (" ".join(map(repr, row)) for row in columns.tolist())
 
 
-LABELS_PLACE = "Write to FILE instead of stdout."
-VALUES = "Write the decision values after the label, separated by tabs."
 CERTIFIED = "Write certain or open after the label; certain: the exact optimum gives the same label."
 
 
@@ -113,15 +109,16 @@ def predict(
     model: ModelFile,
     source: Source,
     screen: Screen,
-    output: Annotated[str | None, option("--output -o", "FILE", LABELS_PLACE, OUTPUT)] = None,
-    decision_values: Annotated[bool, option("--decision-values -v", None, VALUES, OUTPUT)] = False,
+    output: Annotated[str | None, option("--output -o", "FILE", "Write to FILE instead of stdout.", OUTPUT)] = None,
+    decision_values: Annotated[
+        bool, option("--decision-values -v", None, "Add the decision values, separated by tabs.", OUTPUT)
+    ] = False,
     certified: Annotated[bool, option("--certified", None, CERTIFIED, OUTPUT)] = False,
 ) -> None:
     """Predict the label of each sample, one per line.
 
     If the data have labels, stderr shows how many predictions are right.
     """
-    check_places([model, source.data], [output])
     machine = maxmargin.load(model)
     found = source.read(machine)
     if certified and not hasattr(machine, "certified_predictions"):
@@ -151,14 +148,11 @@ def predict(
     screen.answer(command="predict", **answer, right=right, accuracy=accuracy, saved=output)
 
 
-TOL = "The relative gap to check for. Default: the tol of the fit."
-
-
 def certify(
     model: ModelFile,
     source: Source,
     screen: Screen,
-    tol: Annotated[float | None, option("--tol", "NUMBER", TOL)] = None,
+    tol: Annotated[float | None, option("--tol", "NUMBER", "The relative gap to check for. Default: the tol of the fit.")] = None,
 ) -> None:
     """Recompute, from the training data, how far a model is from the best possible.
 
@@ -180,7 +174,6 @@ def certify(
     raise typer.Exit(code)
 
 
-LABELS = "Write the leave-one-out label of each sample, one per line."
 RESOLVE = (
     "How to set costs that depend on the samples (mean:, tikhonov:, pegasos:, balanced): once, from all samples (the default), "
     "or for each left-out sample from the others, as separate fits do."
@@ -191,7 +184,7 @@ def loo(
     learning: Learning,
     source: Source,
     screen: Screen,
-    output: Annotated[str | None, option("--output -o", "FILE", LABELS, OUTPUT)] = None,
+    output: Annotated[str | None, option("--output -o", "FILE", "Write the leave-one-out labels, one per line.", OUTPUT)] = None,
     resolve: Annotated[str, option("--resolve", "once|each", RESOLVE, MODEL)] = "once",
 ) -> None:
     """Compute the exact leave-one-out error, with few retrainings.
@@ -200,10 +193,8 @@ def loo(
     """
     if resolve not in ("once", "each"):
         raise typer.BadParameter(f"--resolve must be once or each, got {resolve!r}.")
-    check_places([source.data], [output])
     found = source.labelled()
-    model, reason = choose(learning, None, found.X, found.y)
-    screen.remark(reason)
+    model = choose(learning, None, found.X, found.y, screen)
     result = maxmargin.leave_one_out(model, found.X, found.y, resolve=resolve, verbose=screen.is_live)
     code, n_open = DONE, int((~result.is_certain).sum())
     if result.status is maxmargin.Status.STALLED:
@@ -238,22 +229,18 @@ def bounds(
     screen.answer(command="bounds", delta=delta, bounds={name: bound.as_dict() for name, bound in known.items()})
 
 
-LOO = "Include exact leave-one-out, which may take a while."
-
-
 def report(
     model: ModelFile,
     source: Source,
     screen: Screen,
     output: Annotated[str, option("--output -o", "PAGE", "The HTML file.", OUTPUT)],
-    loo: Annotated[bool, option("--loo", None, LOO)] = False,
+    loo: Annotated[bool, option("--loo", None, "Include exact leave-one-out, which may take a while.")] = False,
     title: Annotated[str | None, option("--title", "TEXT", "The heading of the page.")] = None,
 ) -> None:
     """Write one self-contained HTML page about a model: proof, pictures, bounds, how to reproduce.
 
     DATA must be the training data, in the same order.
     """
-    check_places([model, source.data], [output])
     machine, found = source.training_data(model)
     result = maxmargin.leave_one_out(machine, found.X, found.y, verbose=screen.is_live) if loo else None
     if result is not None and result.status is maxmargin.Status.INTERRUPTED:
@@ -277,7 +264,6 @@ def convert(
     features: Annotated[int | None, option("--features", "NUMBER", FEATURES)] = None,
 ) -> None:
     """Write a model in another format; what the format cannot hold is refused."""
-    check_places([model], [out])
     format = Path(out).suffix.removeprefix(".") if to is None else to
     if format not in maxmargin.io.FORMATS:
         raise typer.BadParameter(f"{format!r} is none of the formats {', '.join(maxmargin.io.FORMATS)}; use --to.")

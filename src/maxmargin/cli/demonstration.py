@@ -8,7 +8,6 @@ import numpy as np
 from rich.console import Console
 from rich.padding import Padding
 from rich.panel import Panel
-from rich.rule import Rule
 from rich.text import Text
 from sklearn import svm
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -33,7 +32,7 @@ def run_demo(page: Path) -> None:
         _left_out(cancer, page)
         _two_clouds()
     ending = Text(f"A page about the model of part 3 was written to {page}. Open it in a browser.", style="bold")
-    _print("", Rule(style="dim"), ending)
+    _print("", ending)
     _print("Next: maxmargin fit --help, `from maxmargin import SVC`, and the pages in docs/.")
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 DATA, MODEL, STOP, OUTPUT = "Data", "Model", "When to stop", "Output"
 """The panels of ``--help``."""
 
+INPUTS, OUTPUTS = ("model", "data"), ("output", "alphas", "out", "report")
+"""The parameters of commands that are names of files."""
+
 
 def option(names: str, metavar: str | None, help: str, panel: str | None = None) -> Any:
     """An option: its names with spaces between them, what stands for its value (a switch has none), and what it does."""
@@ -27,6 +30,8 @@ def option(names: str, metavar: str | None, help: str, panel: str | None = None)
 
 def flat(command: Callable[..., None]) -> Callable[..., None]:
     """Spell out, for typer, the parameters of a command that are groups: dataclasses, whose fields become its options.
+
+    Places that it must not write to are refused before it is called.
 
     Examples
     --------
@@ -53,6 +58,7 @@ def flat(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def call(**values: Any) -> None:
+        check_places(map(values.get, INPUTS), map(values.get, OUTPUTS))
         made = {name: group(**{own: values.pop(own) for own in fields[name]}) for name, group in groups.items()}
         command(**values, **made)
 
@@ -67,7 +73,6 @@ TARGET = (
     "Column of the labels, by name or number (0 is the first, −1 the last); for npz the name of the array. "
     "Default: the last column, or y."
 )
-FORMAT = "The format. auto: by the suffix, or else by the content."
 HEADER = "Whether the first line of a CSV file names the columns. Default: detected."
 
 
@@ -77,7 +82,9 @@ class Source:
 
     data: Annotated[str, typer.Argument(metavar="DATA", help=FILE, show_default=False)]
     target: Annotated[str | None, option("--target -t", "COLUMN", TARGET, DATA)] = None
-    format: Annotated[str, option("--format", "auto|svmlight|csv|parquet|npz", FORMAT, DATA)] = "auto"
+    format: Annotated[
+        str, option("--format", "auto|svmlight|csv|parquet|npz", "auto: by the suffix, or else by the content.", DATA)
+    ] = "auto"
     header: Annotated[bool | None, option("--header/--no-header", None, HEADER, DATA)] = None
 
     def training_data(self, place: str) -> "tuple[Any, Data]":

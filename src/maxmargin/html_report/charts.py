@@ -6,13 +6,13 @@ has the colours.
 
 import math
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from contourpy import contour_generator
+from scipy.ndimage import gaussian_filter
 from sklearn.decomposition import KernelPCA
 
 from maxmargin.analysis.margin_histogram import MarginHistogram, margin_histogram
@@ -31,11 +31,8 @@ MOST_VERDICTS, MOST_SHOWN = 1500, 1000
 GRID = 140
 """Points of the grid along each axis."""
 
-MOST_IN_PAIRS = 20
-"""Classes, each pair of which has its decision computed at all points of the grid."""
-
-FLOOR, TINY = 1e-17, 1e-30
-"""A gap of 0 is drawn at the first: a logarithm has no place for it."""
+FLOOR = 1e-17
+"""A gap of 0 is drawn here: a logarithm has no place for it."""
 
 SMALLEST, LARGEST = 3.2, 6.8
 """Radii of the marks: α = 0, and the largest α."""
@@ -188,17 +185,29 @@ def verdicts_chart(result: LeaveOneOut, is_error: Any) -> tuple[Chart, int]:
 
 
 def boundary(subject: Subject) -> dict[str, Any]:
-    """The one picture of the boundary that the model allows, in the plane of two features or projected, and facts about it."""
-    part = subject.parts[0]
+    """The one picture of the boundary that the model allows, in the plane of two features or projected, and which it is."""
+    part, rows, title = subject.parts[0], evenly(subject.n, MOST_SHOWN), "Decision boundary"
     if subject.X.shape[1] == 2 and not subject.is_precomputed:
-        return _over_two_features(subject)
-    if subject.is_binary and part.norm > 0:
-        return _along_w(subject, part)
-    rows = evenly(subject.n, MOST_SHOWN)
-    gram = subject.X[np.ix_(rows, rows)] if subject.is_precomputed else subject.X[rows] @ subject.X[rows].T
-    places = _leading(dense_rows(gram), 2)
-    chart = _around("Samples", places, "first principal component", "second principal component")
-    return {"chart": _with_samples(chart, subject, rows, places), "kind": "components", "n_shown": len(rows)}
+        kind, axes, places = "features", [subject.feature_name(j) for j in (0, 1)], dense_rows(subject.X, rows)
+    elif subject.is_binary and part.norm > 0:
+        kind, axes = "along w", ["distance to the boundary, F/‖w‖", "first component orthogonal to w"]
+        own = part.present[evenly(len(part.present), MOST_SHOWN)]
+        rows, places = part.rows[own], _along_w(part, own)
+    else:
+        kind, axes, title = "components", ["first principal component", "second principal component"], "Samples"
+        gram = subject.X[np.ix_(rows, rows)] if subject.is_precomputed else subject.X[rows] @ subject.X[rows].T
+        places = _leading(dense_rows(gram), 2)
+    (left, bottom), (right, top) = np.array(limits_of(places, pad=0.05)).tolist()
+    chart = Chart(title, axes[0], axes[1], (left, right), (bottom, top), height=440)
+    if kind == "features":
+        _draw_levels(chart, subject)
+    elif kind == "along w":
+        half = 1.0 / part.norm
+        chart.draw("box", "band", [_box(max(-half, left), bottom, min(half, right), top)])
+        for x, class_ in ((-half, "edge"), (half, "edge"), (0.0, "zero")):
+            chart.vertical(x, class_)
+    _draw_samples(chart, subject, rows, places)
+    return {"chart": chart, "kind": kind, "n_shown": len(rows)}
 
 
 def evenly(n: int, most: int) -> Indices:
@@ -206,10 +215,26 @@ def evenly(n: int, most: int) -> Indices:
     return np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
 
 
-def _over_two_features(subject: Subject) -> dict[str, Any]:
-    rows = evenly(subject.n, MOST_SHOWN)
-    places = dense_rows(subject.X, rows)
-    chart = _around("Decision boundary", places, subject.feature_name(0), subject.feature_name(1))
+def _along_w(part: Anatomy, own: Indices) -> Floats:
+    """An orthogonal projection of the feature space: along w exactly, and across it where the samples spread most.
+
+    With K of the shown samples and f = ⟨w, φ⟩, the part orthogonal to w has the Gram matrix K − ffᵀ/‖w‖²; its first principal
+    component is read off the leading eigenvector of that matrix, centred. The same for every kernel, precomputed ones too.
+    """
+    assert part.problem is not None
+    assert part.candidate is not None
+    f = part.F[own] - part.candidate.b
+    across = _leading(part.problem.gram(own, own) - np.outer(f, f) / part.norm**2, 1)
+    return np.column_stack([part.F[own] / part.norm, across])
+
+
+def _leading(gram: Floats, count: int) -> Floats:
+    """The first principal components of rows with this Gram matrix, as places (m, count); the largest entry is positive."""
+    return np.asarray(KernelPCA(count, kernel="precomputed", eigen_solver="dense").fit_transform(gram))
+
+
+def _draw_levels(chart: Chart, subject: Subject) -> None:
+    """F = 0 and the margin; of more than two classes their regions."""
     low, high = np.transpose([chart.x_range, chart.y_range])
     xs, ys, grid = grid_over(subject.given, low, high, GRID)
     if subject.is_binary:
@@ -219,14 +244,13 @@ def _over_two_features(subject: Subject) -> dict[str, Any]:
             chart.draw("box", "band", rings(contours.filled(-1.0, 1.0)))
             chart.draw("line", "edge", [*contours.lines(-1.0), *contours.lines(1.0)])
         chart.draw("line", "zero", contours.lines(0.0))
-    else:
-        classes = subject.estimator.classes_
-        winner, ahead = np.searchsorted(classes, subject.estimator.predict(grid)), lead(subject.estimator, grid)
-        for k in range(len(classes)):
-            contours = contour_generator(xs, ys, np.where(winner == k, ahead, -ahead).reshape(GRID, GRID))
-            chart.draw("box", f"region k{k % len(SHAPES)}", rings(contours.filled(0.0, 2.0 * ahead.max())))
-            chart.draw("line", "edge", contours.lines(0.0))
-    return {"chart": _with_samples(chart, subject, rows, places), "kind": "features", "n_shown": len(rows)}
+        return
+    winner = np.searchsorted(subject.estimator.classes_, subject.estimator.predict(grid)).reshape(GRID, GRID)
+    for k in range(len(subject.classes)):
+        share = gaussian_filter((winner == k).astype(np.float64), 1.0, mode="nearest")  # no steps from point to point
+        contours = contour_generator(xs, ys, share)
+        chart.draw("box", f"region k{k % len(SHAPES)}", rings(contours.filled(0.5, 2.0)))
+        chart.draw("line", "edge", contours.lines(0.5))
 
 
 def rings(polygons: Any) -> list[Any]:
@@ -234,55 +258,7 @@ def rings(polygons: Any) -> list[Any]:
     return [ring for points, starts in zip(*polygons, strict=True) for ring in np.split(points, starts[1:-1])]
 
 
-def lead(estimator: Any, grid: Any) -> Floats:
-    """How far some points are from where another class is predicted: of more than two classes, the closest decision of a pair.
-
-    It is about 0 at the boundaries, so that level lines find them between the points. Of too many classes it is 1.
-    """
-    if not hasattr(estimator, "decision_function_shape"):
-        first, second = np.sort(estimator.decision_function(grid), axis=1)[:, :-3:-1].T
-        return np.asarray(np.maximum(first - second, TINY))
-    if len(estimator.classes_) > MOST_IN_PAIRS:
-        return np.ones(len(grid))
-    in_pairs = copy(estimator)
-    in_pairs.decision_function_shape, in_pairs.break_ties = "ovo", False
-    return np.asarray(np.maximum(np.abs(in_pairs.decision_function(grid)).min(axis=1), TINY))
-
-
-def _along_w(subject: Subject, part: Anatomy) -> dict[str, Any]:
-    """An orthogonal projection of the feature space: along w exactly, and across it where the samples spread most.
-
-    With K of the shown samples and f = ⟨w, φ⟩, the part orthogonal to w has the Gram matrix K − ffᵀ/‖w‖²; its first principal
-    component is read off the leading eigenvector of that matrix, centred. The same for every kernel, precomputed ones too.
-    """
-    assert part.problem is not None
-    assert part.candidate is not None
-    own = part.present[evenly(len(part.present), MOST_SHOWN)]
-    f = part.F[own] - part.candidate.b
-    across = _leading(part.problem.gram(own, own) - np.outer(f, f) / part.norm**2, 1)[:, 0]
-    places = np.column_stack([part.F[own] / part.norm, across])
-    chart = _around("Decision boundary", places, "distance to the boundary, F/‖w‖", "first component orthogonal to w")
-    half = 1.0 / part.norm
-    left, right = np.clip((-half, half), *chart.x_range)
-    chart.draw("box", "band", [_box(left, chart.y_range[0], right, chart.y_range[1])])
-    for x, class_ in ((-half, "edge"), (half, "edge"), (0.0, "zero")):
-        chart.vertical(x, class_)
-    chart = _with_samples(chart, subject, part.rows[own], places)
-    return {"chart": chart, "kind": "along w", "n_shown": len(own), "half": half, "is_linear": part.problem.is_linear}
-
-
-def _leading(gram: Floats, count: int) -> Floats:
-    """The first principal components of rows with this Gram matrix, as places (m, count); the largest entry is positive."""
-    return np.asarray(KernelPCA(count, kernel="precomputed", eigen_solver="dense").fit_transform(gram))
-
-
-def _around(title: str, places: Floats, x_label: str, y_label: str) -> Chart:
-    """A chart around some places."""
-    (left, bottom), (right, top) = np.array(limits_of(places, pad=0.05)).tolist()
-    return Chart(title, x_label, y_label, (left, right), (bottom, top), height=440)
-
-
-def _with_samples(chart: Chart, subject: Subject, rows: Indices, places: Floats) -> Chart:
+def _draw_samples(chart: Chart, subject: Subject, rows: Indices, places: Floats) -> None:
     """The samples on top: class by shape and colour, support vectors filled, larger α larger, crosses for errors."""
     x, y = places.T
     known, _ = strongest(subject.parts, subject.n)
@@ -301,4 +277,3 @@ def _with_samples(chart: Chart, subject: Subject, rows: Indices, places: Floats)
         chart.draw("circle", "mark k0 full", [], f"filled: {meaning}")
     wrong = np.flatnonzero(subject.is_wrong[rows])
     chart.marks(x[wrong], y[wrong], "cross", "cross", 4.0, "training error" if len(wrong) else "")
-    return chart

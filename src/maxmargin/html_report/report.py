@@ -141,16 +141,9 @@ TEMPLATES.filters["percent"] = lambda share, digits=2: f"{share:.{digits}%}"
 
 
 def report(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    path: str | os.PathLike[str] | None = None,
-    *,
-    sample_weight: Any = None,
-    feature_names: Any = None,
-    leave_one_out: LeaveOneOut | None = None,
-    title: str | None = None,
-) -> Path | str:
+    estimator: Any, X: Any, y: Any, path: str | os.PathLike[str] | None = None, *, sample_weight: Any = None,
+    feature_names: Any = None, leave_one_out: LeaveOneOut | None = None, title: str | None = None,
+) -> Path | str:  # fmt: skip
     """Write one self-contained HTML page about a fitted model.
 
     It says what was asked, what is proved (the certificate, recomputed from the data), where the samples lie, draws the
