@@ -61,13 +61,10 @@ def proof_parts(found: Sequence[Proof]) -> list[Any]:
 
     name, worst = found[0]
     which = f"Of {len(found)} problems, {name} has the largest gap. " if len(found) > 1 else ""
-    rows: list[Sequence[Any]] = [
-        (
-            *(name, shown_above(one.relative_gap, 2), f"{one.primal:.7g}", f"{one.dual:.7g}", f"{one.kkt_violation:.1e}"),
-            *(f"{one.margin:.4g}", one.groups.on + one.groups.inside),
-        )
-        for name, one in found[:SHOWN]
-    ]
+    rows: list[Sequence[Any]] = []
+    for problem, one in found[:SHOWN]:
+        numbers = (f"{one.primal:.7g}", f"{one.dual:.7g}", f"{one.kkt_violation:.1e}", f"{one.margin:.4g}")
+        rows.append((problem, shown_above(one.relative_gap, 2), *numbers, one.groups.on + one.groups.inside))
     if len(found) > SHOWN:
         rows.append([f"… and {len(found) - SHOWN} with smaller gaps"])
     heads = ("problem", "relative gap", "primal", "dual", "KKT", "margin", "support")
@@ -94,8 +91,7 @@ def plain_model(model: Any) -> dict[str, Any]:
         "parameters": model.get_params(deep=False),
         "classes": model.classes_,
         "support_vectors": len(model.support_) if hasattr(model, "support_") else None,
-        "solver": getattr(model, "solver_", None),
-        "status": getattr(model, "status_", None),
+        **{name: getattr(model, f"{name}_", None) for name in ("solver", "status")},
         **plain_proofs(found),
     }
     return facts if found else {**facts, "updates": getattr(model, "n_updates_", None), "epochs": model.n_iter_}

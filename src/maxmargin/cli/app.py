@@ -1,9 +1,14 @@
-"""The typer application, and the two commands that need no file: ``demo`` and ``info``."""
+"""The typer application, the two commands that need no file, ``demo`` and ``info``, and how a command ends.
 
+It ends with an exit code. Where something went wrong, one line on stderr says what.
+"""
+
+import json
 import os
 import platform
 import sys
 import warnings
+from contextlib import suppress
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Annotated
@@ -13,8 +18,7 @@ import typer
 from maxmargin import __version__
 from maxmargin.cli.about import table
 from maxmargin.cli.commands import bounds, certify, convert, fit, loo, predict, report
-from maxmargin.cli.options import flat, option
-from maxmargin.cli.screen import BAD_INPUT, DONE, INTERRUPTED, Screen, fail, refused, tell
+from maxmargin.cli.options import BAD_INPUT, CLOSED_PIPE, DONE, INTERRUPTED, Screen, flat, option, tell
 from maxmargin.errors import InvalidInputError, MaxMarginError
 
 PAGE = "Where to write the page. Default: maxmargin_demo.html in this folder."
@@ -106,6 +110,28 @@ def maxmargin(version: Annotated[bool, VERSION] = False) -> None:
 
 for command in (demo, fit, predict, certify, loo, bounds, report, convert, info):
     app.command()(flat(command))
+
+
+def fail(sentence: str, code: int, command: str | None) -> int:
+    """Say what went wrong on stderr and, where the name of a command is given (`--json`), as an object on stdout; the code."""
+    tell(sentence)
+    if command is not None:
+        with suppress(OSError):  # a reader that has gone away has the exit code
+            told = {"command": command, "error": " ".join(str(sentence).split()), "exit_code": code}
+            sys.stdout.write(json.dumps(told, indent=1) + "\n")
+            sys.stdout.flush()
+    return code
+
+
+def refused(error: OSError, command: str | None) -> int:
+    """The exit code where the system takes nothing more; a line says so, unless the reader has just gone away."""
+    code = CLOSED_PIPE
+    if not isinstance(error, BrokenPipeError):
+        code = fail(f"The operating system reported an error: {error.strerror or error}.", BAD_INPUT, command)
+    nowhere = os.open(os.devnull, os.O_WRONLY)  # what is left in the buffer must not raise again when Python ends
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return code
 
 
 NAMES_WERE_COMPARED = "X (does not have valid feature names|has feature names)"

@@ -3,7 +3,7 @@
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +12,7 @@ import typer
 import maxmargin
 from maxmargin.cli import about
 from maxmargin.cli.estimator_options import Budgets, Learning, choose
-from maxmargin.cli.options import MODEL, OUTPUT, ModelFile, Source, option, write_lines, written
-from maxmargin.cli.screen import DONE, INTERRUPTED, NOT_REACHED, Screen, tell
+from maxmargin.cli.options import DONE, INTERRUPTED, MODEL, NOT_REACHED, OUTPUT, ModelFile, Screen, Source, option, tell
 from maxmargin.errors import NotSupportedError
 
 SHOWN_WARNINGS = 3
@@ -271,3 +270,23 @@ def convert(
     maxmargin.export(machine, out, format=format)
     screen.show(f"{type(machine).__name__}: {out}")
     screen.answer(command="convert", estimator=type(machine).__name__, saved=out)
+
+
+def write_lines(place: str, lines: Iterable[str]) -> None:
+    """A text file, written whole or not at all."""
+    from maxmargin.io._atomic import replacing
+
+    with replacing(place) as file:
+        for line in lines:
+            file.write(f"{line}\n".encode())
+
+
+def written(label: Any) -> str:
+    """A label as it stands in files: whole numbers without a fraction.
+
+    Examples
+    --------
+    >>> written("bird"), written(1), written(1.0), written(1.5)
+    ('bird', '1', '1', '1.5')
+    """
+    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.padding import Padding
-from rich.panel import Panel
 from rich.text import Text
 from sklearn import svm
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -15,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import maxmargin
 from maxmargin.cli.about import bounds_table, loo_tables, proof_parts, proofs
-from maxmargin.cli.screen import Screen
+from maxmargin.cli.options import Screen
 from maxmargin.estimators import SVC, HardMarginSVC, certify, leave_one_out
 from maxmargin.rounding import shown_above
 
@@ -24,7 +23,7 @@ WIDTH = 100
 
 def run_demo(page: Path) -> None:
     """Fit, certify, fail with a proof, leave out, bound, compare, write a page; prints as it goes."""
-    _print(Panel(Text("maxmargin: every answer carries its proof", justify="center"), style="bold"))
+    _say(Text("maxmargin: every answer carries its proof", style="bold"), indent=0)
     with Console().status("working (on the first run: compiling the loops)"):
         HardMarginSVC(solver="constraint_generation").fit([[0.0], [1.0]], [0, 1])
         cancer = load_breast_cancer()
@@ -32,8 +31,7 @@ def run_demo(page: Path) -> None:
         _left_out(cancer, page)
         _two_clouds()
     ending = Text(f"A page about the model of part 3 was written to {page}. Open it in a browser.", style="bold")
-    _print("", ending)
-    _print("Next: maxmargin fit --help, `from maxmargin import SVC`, and the pages in docs/.")
+    _say("", ending, "Next: maxmargin fit --help, `from maxmargin import SVC`, and the pages in docs/.", indent=0)
 
 
 def _hard_margins(cancer: Any, iris: Any) -> None:
@@ -94,13 +92,9 @@ def _clouds(n: int, d: int, gap: float = 1.0) -> tuple[Any, Any]:
     return X + gap * np.outer(y, direction), y
 
 
-def _print(*parts: Any) -> None:
-    Screen().show(*parts, width=min(Console().width, WIDTH))
-
-
 def _part(title: str, subtitle: str) -> None:
-    _print("", Text(title, style="bold cyan"), Text(subtitle, style="dim"))
+    _say("", Text(title, style="bold cyan"), Text(subtitle, style="dim"), indent=0)
 
 
-def _say(*parts: Any) -> None:
-    _print(*(Padding(part, (0, 0, 0, 4)) for part in parts))
+def _say(*parts: Any, indent: int = 4) -> None:
+    Screen().show(*(Padding(part, (0, 0, 0, indent)) for part in parts), width=min(Console().width, WIDTH))

@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli.options import MODEL, STOP, option
-from maxmargin.cli.screen import Screen
+from maxmargin.cli.options import MODEL, STOP, Screen, option
 from maxmargin.errors import InvalidInputError
 
 ESTIMATORS = {
@@ -100,9 +99,7 @@ def _given(learning: Learning, budgets: Budgets | None, y: Any) -> dict[str, Any
         if name in given:
             raise typer.BadParameter(f"{name} was given twice.")
         if budgets is None and name in {one.name for one in fields(Budgets)}:
-            raise typer.BadParameter(
-                f"{name} is not available: leave-one-out needs exact solutions, so no budget may end a fit early."
-            )
+            raise typer.BadParameter(f"{name} is not available: leave-one-out needs exact solutions, without a budget.")
         given[name] = value.strip()
     read: dict[str, Any] = {"C": trade_off, "class_weight": partial(class_weights, classes=np.unique(y).tolist())}
     return {name: read.get(name, typed)(value) if isinstance(value, str) else value for name, value in given.items()}

@@ -1,10 +1,16 @@
-"""How options are declared (one by one, and in groups that several commands take), and which files a command reads and writes."""
+"""How options are declared, one by one and in groups: `Source`, what is read, and `Screen`, what is shown.
+
+Answers go to stdout, remarks and bars to stderr, or one JSON object to stdout.
+"""
 
 import inspect
+import json
 import os
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, is_dataclass
-from functools import wraps
+from enum import Enum
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -135,21 +141,76 @@ def check_places(inputs: Iterable[str | None], outputs: Iterable[str | None]) ->
             raise InvalidInputError(f"Cannot write {name!r}: {str(place.parent)!r} is no folder that can be written to.")
 
 
-def write_lines(place: str, lines: Iterable[str]) -> None:
-    """A text file, written whole or not at all."""
-    from maxmargin.io._atomic import replacing
-
-    with replacing(place) as file:
-        for line in lines:
-            file.write(f"{line}\n".encode())
+CONSTANTS = {"Infinity": "inf", "-Infinity": "-inf", "NaN": "nan"}
+DONE, BAD_INPUT, WRONG_USAGE, NOT_REACHED, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
 
 
-def written(label: Any) -> str:
-    """A label as it stands in files: whole numbers without a fraction.
+def tell(sentence: str) -> None:
+    """One line on stderr."""
+    sys.stderr.write(f"maxmargin: {' '.join(str(sentence).split())}\n")
+
+
+@dataclass(frozen=True)
+class Screen:
+    """The options of what is shown, and the ways to show it."""
+
+    json: Annotated[bool, option("--json", None, "One JSON object on stdout instead of text.", OUTPUT)] = False
+    quiet: Annotated[bool, option("--quiet -q", None, "No text and no bars, only errors.", OUTPUT)] = False
+
+    def __post_init__(self) -> None:
+        if self.quiet:
+            os.environ.setdefault("MAXMARGIN_QUIET", "1")  # no message about compiling either
+
+    @property
+    def is_live(self) -> bool:
+        """Whether bars are drawn: stderr is a terminal, and --quiet was not given."""
+        return not self.quiet and sys.stderr.isatty()
+
+    def show(self, *parts: Any, width: int | None = None) -> None:
+        """Write texts and tables to stdout, unless --json or --quiet was given."""
+        if self.json or self.quiet:
+            return
+        from rich.console import Console
+
+        console = Console(highlight=False, width=width)
+        with console.capture() as captured:  # written by hand, so that a closed pipe is seen
+            for part in parts:
+                console.print(part, markup=False)
+        sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+    def answer(self, **values: Any) -> None:
+        """Write the JSON object, if --json was given."""
+        if self.json:
+            sys.stdout.write(json.dumps(plain(values), indent=1, allow_nan=False) + "\n")
+
+    def remark(self, sentence: str) -> None:
+        """One line on stderr that is no error."""
+        if sentence and not self.quiet:
+            tell(sentence)
+
+    def watch_fits(self) -> None:
+        """From now on fits draw how their gap falls and how long it will take, if there is a terminal."""
+        if self.is_live:
+            from maxmargin.estimators.progress import callbacks, display
+
+            callbacks.WATCHER.set(partial(display.Display, lines=False))
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold: infinite and undefined numbers become the texts "inf", "-inf" and "nan".
 
     Examples
     --------
-    >>> written("bird"), written(1), written(1.0), written(1.5)
-    ('bird', '1', '1', '1.5')
+    >>> plain({"gap": float("inf"), "groups": (1, 2), "C": 10.0})
+    {'gap': 'inf', 'groups': [1, 2], 'C': 10.0}
     """
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
+    return json.loads(json.dumps(value, default=_plain), parse_constant=CONSTANTS.get)
+
+
+def _plain(value: Any) -> Any:
+    """What stands for an object that JSON does not know."""
+    if isinstance(value, Enum):
+        return value.name
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return value.tolist() if hasattr(value, "tolist") else str(value)

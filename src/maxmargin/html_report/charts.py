@@ -18,7 +18,6 @@ from sklearn.decomposition import KernelPCA
 from maxmargin.analysis.margin_histogram import MarginHistogram, margin_histogram
 from maxmargin.core.certificate.parts import INSIDE, ON, OUTSIDE
 from maxmargin.core.products import dense_rows
-from maxmargin.estimators import LeaveOneOut
 from maxmargin.estimators.per_sample import Anatomy, Subject, grid_over, limits_of, strongest
 from maxmargin.typing import Floats, Indices
 
@@ -159,10 +158,10 @@ def gap_chart(subject: Subject) -> Chart | None:
     return chart
 
 
-def verdicts_chart(result: LeaveOneOut, is_error: Any) -> tuple[Chart, int]:
+def verdicts_chart(subject: Subject) -> tuple[Chart, int]:
     """α against ξ of each sample of a leave-one-out result, with the lemma's line; and of how many samples one is drawn."""
+    result, classes = subject.leave_one_out, np.asarray(subject.estimator.classes_)
     estimate = result.xi_alpha
-    assert not isinstance(estimate, tuple)
     alpha, xi = np.asarray(estimate.alpha), np.asarray(estimate.xi)
     most = float(alpha.max()) or 1.0
     wide, high = (-0.04, max(1.3, 1.05 * float(xi.max()))), (-0.04 * most, 1.08 * most)
@@ -176,7 +175,7 @@ def verdicts_chart(result: LeaveOneOut, is_error: Any) -> tuple[Chart, int]:
     names = np.array([how.name for how in result.settled_by])
     for k, name in enumerate(name for name in dict.fromkeys(names.tolist()) if name != "ABSENT"):
         mark(names == name, SHAPES[k % 5], f"mark full k{k % 8}", 3.6, name.replace("_", " ").lower())
-    mark(is_error, "circle", "ring", 6.5, "leave-one-out error")
+    mark(result.predictions != classes[subject.labels], "circle", "ring", 6.5, "leave-one-out error")
     if estimate.radius2 > 0:
         top = min(0.5 / estimate.radius2, high[1])
         chart.draw("line", "edge", [[(1.0 - 2.0 * estimate.radius2 * top, top), (1.0, 0.0)]], "2αR² + ξ = 1: the lemma")
@@ -247,7 +246,7 @@ def _draw_levels(chart: Chart, subject: Subject) -> None:
         return
     winner = np.searchsorted(subject.estimator.classes_, subject.estimator.predict(grid)).reshape(GRID, GRID)
     for k in range(len(subject.classes)):
-        share = gaussian_filter((winner == k).astype(np.float64), 1.0, mode="nearest")  # no steps from point to point
+        share = gaussian_filter((winner == k).astype(np.float64), 1.5, mode="nearest")  # no steps from point to point
         contours = contour_generator(xs, ys, share)
         chart.draw("box", f"region k{k % len(SHAPES)}", rings(contours.filled(0.5, 2.0)))
         chart.draw("line", "edge", contours.lines(0.5))

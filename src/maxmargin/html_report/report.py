@@ -70,16 +70,9 @@ def features(subject: Subject) -> dict[str, Any] | None:
 
 def support(subject: Subject) -> dict[str, Any] | None:
     """The samples with the largest dual variables: the problem of each, and its number there."""
-    if all(part.alpha is None for part in subject.parts):
-        return None
-    found = [
-        (part.alpha[i], part, i, part.problem.cost[i] if part.problem is not None else np.inf)
-        for part in subject.parts
-        if part.alpha is not None
-        for i in np.argsort(-part.alpha, kind="stable")[:N_SUPPORT]
-        if part.alpha[i] > 0
-    ]
-    return {"rows": sorted(found, key=lambda row: -row[0])[:N_SUPPORT]}
+    has_some = [(part.alpha, part) for part in subject.parts if part.alpha is not None]
+    found = [(alpha[i], part, i) for alpha, part in has_some for i in np.flatnonzero(alpha > 0)]
+    return {"rows": sorted(found, key=lambda row: -row[0])[:N_SUPPORT]} if has_some else None
 
 
 def leave_one_out(subject: Subject) -> dict[str, Any] | None:
@@ -92,9 +85,8 @@ def leave_one_out(subject: Subject) -> dict[str, Any] | None:
             f"leave_one_out must be a result of these {subject.n} samples, got one of {len(result.predictions)} samples."
         )
     estimates = result.xi_alpha if isinstance(result.xi_alpha, tuple) else (result.xi_alpha,)
-    wrong = np.asarray(result.predictions) != np.asarray(subject.estimator.classes_)[subject.labels]
     named = [(part.name, one) for part, one in zip(subject.parts, estimates, strict=True)]
-    chart, step = charts.verdicts_chart(result, wrong) if len(named) == 1 else (None, 1)
+    chart, step = charts.verdicts_chart(subject) if subject.is_binary else (None, 1)
     return {"result": result, "chart": chart, "step": step, "estimates": named[:MOST_LISTED]}
 
 
@@ -108,8 +100,7 @@ def bounds(subject: Subject) -> dict[str, Any] | None:
         return None
     elif subject.sample_weight is None:
         found = of_model(estimator, subject.given, np.asarray(estimator.classes_)[subject.labels])
-    values = [charts.number(bound.value if isinstance(bound.value, int) else float(bound)) for bound in found.values()]
-    return {"rows": list(zip(found, values, found.values(), strict=True))}
+    return {"rows": list(found.items())}
 
 
 def again(subject: Subject) -> dict[str, Any]:

@@ -151,7 +151,7 @@ class _Callbacks:
         self._tasks: dict[int, Any] = {}
         self._done = [0] * len(names)
         self._stopped: set[int] = set()
-        self._is_over = self.was_interrupted = False
+        self.was_interrupted = False
 
     def begin(self, k: int) -> None:
         self._tasks[k] = self._root
@@ -162,14 +162,14 @@ class _Callbacks:
 
     def see(self, k: int, event: Event, share: float) -> bool:
         self._reach(k, share, event.relative_gap)
-        return self._is_over or k in self._stopped
+        return k in self._stopped
 
     def end(self, k: int, solution: Solution) -> None:
         if solution.status is Status.SOLVED and solution.certificate is not None:
             self._reach(k, 1.0, solution.certificate.relative_gap)
         self.was_interrupted |= solution.status is Status.INTERRUPTED
-        if len(self._names) > 1 and not self.was_interrupted:
-            self._is_over |= self._tasks[k].call_on_fit_task_end(estimator=self._estimator)
+        if len(self._names) > 1 and not self.was_interrupted and self._tasks[k].call_on_fit_task_end(estimator=self._estimator):
+            self._stopped.update(range(len(self._names)))
 
     def _reach(self, k: int, share: float, gap: float) -> None:
         """A subtask for each hundredth that is new, until a callback has enough."""
@@ -191,11 +191,8 @@ def warn_unless_solved(name: str, status: Status, certificate: Certificate, tol:
         reason = str(status).replace("max_iter", rounds)
         gap = f"the gap is {shown_above(certificate.relative_gap, 2)}, and {tol:g} was asked for."
         is_reached = certificate.relative_gap <= tol  # of the last convex step of a ramp, whose steps had not ended
-        warnings.warn(
-            f"{name}: {reason} {'Of the last convex step ' if is_reached else 'Not certified: '}{gap}",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
+        said = f"{name}: {reason} {'Of the last convex step ' if is_reached else 'Not certified: '}{gap}"
+        warnings.warn(said, ConvergenceWarning, stacklevel=5)
 
 
 def warn_of_mistakes(name: str, mistakes: list[int], epochs: int) -> None:
@@ -203,9 +200,5 @@ def warn_of_mistakes(name: str, mistakes: list[int], epochs: int) -> None:
     worst = max(mistakes)
     if worst:
         still = f"still made {worst} mistakes" if worst > 0 else "did not end"
-        warnings.warn(
-            f"{name}: the last of {epochs} epochs {still}. Allow more with max_iter; ask separability(X, y) whether "
-            "there is a hyperplane at all.",
-            ConvergenceWarning,
-            stacklevel=6,
-        )
+        advice = "Allow more with max_iter; ask separability(X, y) whether there is a hyperplane at all."
+        warnings.warn(f"{name}: the last of {epochs} epochs {still}. {advice}", ConvergenceWarning, stacklevel=6)
