@@ -54,7 +54,7 @@ def info(screen: Screen) -> None:
 
 def facts() -> dict[str, str]:
     """Everything that `info` prints, by name."""
-    installed = {one.name.lower(): one.version for one in distributions()}
+    installed = {str(one.name).lower(): one.version for one in distributions()}
     return {
         "maxmargin": __version__,
         "Python": f"{platform.python_version()} ({platform.python_implementation()}, {platform.system()} {platform.machine()})",

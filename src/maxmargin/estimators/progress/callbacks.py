@@ -123,12 +123,8 @@ def _callbacks(estimator: Any, X: Matrix, labels: Indices, weights: Floats, name
     """scikit-learn's order: setup, begin, …, end, teardown; an error or Ctrl-C goes straight to the teardown."""
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 
-    about = {
-        "estimator": estimator,
-        "X": X,
-        "y": lambda: estimator.classes_[labels],
-        "metadata": None if (weights == 1).all() else {"sample_weight": weights},
-    }
+    metadata = None if (weights == 1).all() else {"sample_weight": weights}
+    about = {"estimator": estimator, "X": X, "y": lambda: estimator.classes_[labels], "metadata": metadata}
     is_one = len(names) == 1
     try:
         root = CallbackSupportMixin._init_callback_context(
