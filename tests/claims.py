@@ -106,7 +106,7 @@ CLAIMS = (
     Claim(
         "estimators/base.py",
         "This {} carries no certificate",
-        "tests/cli/test_questions.py::test_models_without_a_certificate_say_so",
+        "tests/cli/test_commands.py::test_models_without_a_certificate_say_so",
     ),
     Claim(
         "estimators/stochastic/perceptron.py",
@@ -199,9 +199,9 @@ CLAIMS = (
         "tests/analysis/leave_one_out/test_leave_one_out.py::test_training_errors_are_leave_one_out_errors",
     ),
     Claim(
-        "cli/questions.py",
+        "cli/commands.py",
         "Not certified: the relative gap",
-        "tests/cli/test_questions.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
+        "tests/cli/test_commands.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
     ),
     Claim(
         "cli/demonstration.py",
@@ -224,22 +224,22 @@ CLAIMS = (
         "tests/core/certificate/test_certificate_words.py::test_it_is_certified_at_tol_and_not_just_above",
     ),
     Claim(
-        "cli/fit.py",
+        "cli/commands.py",
         "Not certified",
-        "tests/cli/test_fit.py::test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved",
+        "tests/cli/test_commands_fit.py::test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved",
     ),
     Claim(
-        "cli/questions.py",
+        "cli/commands.py",
         "{} labels are too close to a tie to be certain",
         "tests/estimators/leave_one_out/test_leave_one_out.py::test_ties_are_called_undecidable",
     ),
     Claim(
-        "cli/questions.py",
+        "cli/commands.py",
         "Write certain or open after the label",
         "tests/estimators/test_svc_prediction.py::test_a_certified_prediction_never_changes_at_the_exact_optimum",
     ),
     Claim(
-        "cli/questions.py",
+        "cli/commands.py",
         "Include exact leave-one-out",
         "tests/estimators/leave_one_out/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
     ),

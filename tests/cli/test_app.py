@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import maxmargin
 from maxmargin._loops import disk_cache
 from maxmargin.cli import main
-from maxmargin.cli.app import app, facts, free_place
+from maxmargin.cli.app import app, facts
 from maxmargin.errors import InvalidInputError
 
 
@@ -90,10 +90,13 @@ def test_success_has_exit_code_0(monkeypatch):
     assert call_main(monkeypatch, "demo") == 0
 
 
-def test_the_demo_replaces_no_page(call, tmp_path):
-    assert free_place() == tmp_path / "maxmargin_demo.html"
+def test_the_demo_replaces_no_page(call, tmp_path, monkeypatch):
+    pages = []
+    monkeypatch.setattr("maxmargin.cli.demonstration.run_demo", pages.append)
+    call("demo", code=0)
     (tmp_path / "maxmargin_demo.html").write_text("mine")
-    assert free_place() == tmp_path / "maxmargin_demo_2.html"
+    call("demo", code=0)
+    assert pages == [tmp_path / "maxmargin_demo.html", tmp_path / "maxmargin_demo_2.html"]
     assert "already exists" in call("demo", "--report", "maxmargin_demo.html", code=1).err
     assert (tmp_path / "maxmargin_demo.html").read_text() == "mine"
 

@@ -228,7 +228,7 @@ def test_where_no_feature_has_a_weight_none_is_drawn():
     X, y = clouds(d=3)
     html = report(LinearSVC("l1", C=1e-6).fit(X, y), X, y)
     assert "0 of 3 features have a weight." in html
-    assert "change of F for one standard deviation" not in html
+    assert "Strongest features" not in html
 
 
 def test_the_projection_is_said():

@@ -1,4 +1,4 @@
-"""The command line: commands in `app`, `fit` and `questions`; what several share in `options`, `estimator_options`, `screen`."""
+"""The command line: commands in `app` and `commands`; what several share in `options`, `estimator_options`."""
 
 from maxmargin.cli.app import main
 

@@ -8,8 +8,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from maxmargin.rounding import shown_above
-
 if TYPE_CHECKING:
     from maxmargin.analysis.bounds import Bound
     from maxmargin.core import Certificate
@@ -57,37 +55,20 @@ def proofs(model: Any, certificates: Any = None) -> list[Proof]:
     return sorted(named, key=lambda proof: -proof[1].relative_gap)
 
 
-def sentence(found: Sequence[Proof]) -> str:
-    """The certificate in words; of several the one with the largest gap."""
+def proof_parts(found: Sequence[Proof]) -> list[Any]:
+    """The certificate with the largest gap in words, and a table of the numbers, one line for each problem."""
+    from maxmargin.rounding import shown_above
+
     name, worst = found[0]
     which = f"Of {len(found)} problems, {name} has the largest gap. " if len(found) > 1 else ""
-    return f"{which}{worst}"
-
-
-def proof_table(found: Sequence[Proof]) -> Padding:
-    """The numbers of one certificate as two columns; of several, one line for each."""
-    if len(found) == 1:
-        return certificate_table(found[0][1])
-    rows: list[Sequence[Any]] = [
-        (name, shown_above(one.relative_gap, 2), f"{one.primal:.7g}", f"{one.margin:.4g}", *one.groups[1:])
-        for name, one in found[:SHOWN]
-    ]
+    rows: list[Sequence[Any]] = []
+    for problem, one in found[:SHOWN]:
+        numbers = (f"{one.primal:.7g}", f"{one.dual:.7g}", f"{one.kkt_violation:.1e}", f"{one.margin:.4g}")
+        rows.append((problem, shown_above(one.relative_gap, 2), *numbers, one.groups.on + one.groups.inside))
     if len(found) > SHOWN:
         rows.append([f"… and {len(found) - SHOWN} with smaller gaps"])
-    return table("lrrrrr", rows, ("problem", "relative gap", "objective", "margin", "on the margin", "inside"))
-
-
-def certificate_table(certificate: "Certificate") -> Padding:
-    """The numbers of a certificate as two columns."""
-    rows = {
-        "primal": f"{certificate.primal:.10g}",
-        "dual": f"{certificate.dual:.10g}",
-        "relative gap": shown_above(certificate.relative_gap, 2),
-        "KKT violation": f"{certificate.kkt_violation:.1e}",
-        "margin": f"{certificate.margin:.6g}",
-        "support vectors": certificate.groups.on + certificate.groups.inside,
-    }
-    return table("Lr", rows.items())
+    heads = ("problem", "relative gap", "primal", "dual", "KKT", "margin", "support")
+    return [f"{which}{worst}", "", table("lrrrrrr", rows, heads)]
 
 
 def plain_proofs(found: Sequence[Proof]) -> dict[str, Any]:
@@ -110,8 +91,7 @@ def plain_model(model: Any) -> dict[str, Any]:
         "parameters": model.get_params(deep=False),
         "classes": model.classes_,
         "support_vectors": len(model.support_) if hasattr(model, "support_") else None,
-        "solver": getattr(model, "solver_", None),
-        "status": getattr(model, "status_", None),
+        **{name: getattr(model, f"{name}_", None) for name in ("solver", "status")},
         **plain_proofs(found),
     }
     return facts if found else {**facts, "updates": getattr(model, "n_updates_", None), "epochs": model.n_iter_}
@@ -142,6 +122,19 @@ def loo_tables(result: "LeaveOneOut") -> list[Any]:
     numbers = table("r" * len(row), [list(row.values())], list(row))
     settled = table("rL", [(count, how) for how, count in result.counts().items()])
     return [numbers, "", settled, "", result.meaning]
+
+
+def plain_loo(result: "LeaveOneOut") -> dict[str, Any]:
+    """A leave-one-out result as values, for JSON."""
+    estimates = result.xi_alpha if isinstance(result.xi_alpha, tuple) else (result.xi_alpha,)
+    return {
+        "samples": result.n,
+        "retrained": result.n_retrained,
+        "error_range": result.error_range._asdict(),
+        **{name: getattr(result, name) for name in ("error", "seconds", "fit_seconds", "resolve")},
+        "settled_by": {how.name: count for how, count in result.counts().items()},
+        "xi_alpha": [{"error": one.error, "recall": one.recall, "precision": one.precision} for one in estimates],
+    }
 
 
 def bounds_table(bounds: "Mapping[str, Bound]") -> list[Any]:

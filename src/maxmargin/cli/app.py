@@ -1,21 +1,24 @@
-"""The typer application, and the two commands that need no file: ``demo`` and ``info``."""
+"""The typer application, the two commands that need no file, ``demo`` and ``info``, and how a command ends.
 
+It ends with an exit code. Where something went wrong, one line on stderr says what.
+"""
+
+import json
 import os
 import platform
 import sys
 import warnings
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from maxmargin import __version__
-from maxmargin.cli.fit import fit
-from maxmargin.cli.options import check_places, flat, option
-from maxmargin.cli.questions import bounds, certify, convert, loo, predict, report
-from maxmargin.cli.screen import BAD_INPUT, DONE, INTERRUPTED, Screen, fail, refused, tell
+from maxmargin.cli.about import table
+from maxmargin.cli.commands import bounds, certify, convert, fit, loo, predict, report
+from maxmargin.cli.options import BAD_INPUT, CLOSED_PIPE, DONE, INTERRUPTED, Screen, flat, option, tell
 from maxmargin.errors import InvalidInputError, MaxMarginError
 
 PAGE = "Where to write the page. Default: maxmargin_demo.html in this folder."
@@ -29,29 +32,21 @@ def demo(report: Annotated[str | None, option("--report", "PAGE", PAGE)] = None)
     """
     from maxmargin.cli.demonstration import run_demo
 
-    check_places([], [report])
-    if report is not None and Path(report).exists():
-        raise InvalidInputError(f"{report!r} already exists. Choose another name for the page, or remove the file.")
-    run_demo(free_place() if report is None else Path(report))
-
-
-def free_place() -> Path:
-    """A name in this folder, or in that for temporary files, that no file has."""
-    import tempfile
-
-    folder = Path.cwd() if os.access(Path.cwd(), os.W_OK) else Path(tempfile.mkdtemp(prefix="maxmargin_demo_"))
     names = ("maxmargin_demo.html", *(f"maxmargin_demo_{k}.html" for k in range(2, 10_000)))
-    return next(folder / name for name in names if not (folder / name).exists())
+    page = report or next(name for name in names if not Path(name).exists())
+    if Path(page).exists():
+        raise InvalidInputError(f"{page!r} already exists. Choose another name for the page, or remove the file.")
+    run_demo(Path(page).absolute())
 
 
-CORE = ("numpy", "scipy", "scikit-learn", "numba", "clarabel", "rich", "typer", "jinja2", "contourpy")
-EXTRAS = ("matplotlib", "dask", "onnx", "scikit-learn-intelex")
+PACKAGES = (
+    *("numpy", "scipy", "scikit-learn", "numba", "clarabel", "rich", "typer", "jinja2", "contourpy"),
+    *("matplotlib", "dask", "onnx", "scikit-learn-intelex"),
+)
 
 
 def info(screen: Screen) -> None:
     """Show versions, cores, BLAS and the cache folder, as a bug report needs them."""
-    from maxmargin.cli.about import table
-
     found = facts()
     screen.show(table("Ll", found.items()))
     screen.answer(command="info", **found)
@@ -59,15 +54,11 @@ def info(screen: Screen) -> None:
 
 def facts() -> dict[str, str]:
     """Everything that `info` prints, by name."""
-    found = {}
-    for name in (*CORE, *EXTRAS):
-        with suppress(PackageNotFoundError):
-            found[name] = version(name)
+    installed = {str(one.name).lower(): one.version for one in distributions()}
     return {
         "maxmargin": __version__,
         "Python": f"{platform.python_version()} ({platform.python_implementation()}, {platform.system()} {platform.machine()})",
-        **{name: found.get(name, "not installed") for name in CORE},
-        **{name: found[name] for name in EXTRAS if name in found},
+        **{name: installed[name] for name in PACKAGES if name in installed},
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
         "BLAS": _blas(),
         "compiled loops": _cache_folder(),
@@ -76,13 +67,10 @@ def facts() -> dict[str, str]:
 
 def _blas() -> str:
     import scipy.linalg  # noqa: F401  (loads the BLAS that is to be described)
-    from threadpoolctl import threadpool_info
+    from threadpoolctl import ThreadpoolController
 
-    found = {
-        f"{pool.get('internal_api')} {pool.get('version')}, {pool.get('num_threads')} threads"
-        for pool in threadpool_info()
-        if pool.get("user_api") == "blas"
-    }
+    pools = ThreadpoolController().select(user_api="blas").info()
+    found = {f"{pool['internal_api']} {pool['version']}, {pool['num_threads']} threads" for pool in pools}
     return "; ".join(sorted(found)) or "unknown"
 
 
@@ -124,6 +112,28 @@ for command in (demo, fit, predict, certify, loo, bounds, report, convert, info)
     app.command()(flat(command))
 
 
+def fail(sentence: str, code: int, command: str | None) -> int:
+    """Say what went wrong on stderr and, where the name of a command is given (`--json`), as an object on stdout; the code."""
+    tell(sentence)
+    if command is not None:
+        with suppress(OSError):  # a reader that has gone away has the exit code
+            told = {"command": command, "error": " ".join(str(sentence).split()), "exit_code": code}
+            sys.stdout.write(json.dumps(told, indent=1) + "\n")
+            sys.stdout.flush()
+    return code
+
+
+def refused(error: OSError, command: str | None) -> int:
+    """The exit code where the system takes nothing more; a line says so, unless the reader has just gone away."""
+    code = CLOSED_PIPE
+    if not isinstance(error, BrokenPipeError):
+        code = fail(f"The operating system reported an error: {error.strerror or error}.", BAD_INPUT, command)
+    nowhere = os.open(os.devnull, os.O_WRONLY)  # what is left in the buffer must not raise again when Python ends
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return code
+
+
 NAMES_WERE_COMPARED = "X (does not have valid feature names|has feature names)"
 """scikit-learn's remark about columns without names: the reader has found them by name already, or the file has none."""
 
@@ -145,7 +155,13 @@ def main() -> None:
         warnings.filterwarnings("ignore", message=NAMES_WERE_COMPARED)
         warnings.showwarning = lambda message, *_, **__: tell(str(message))
         try:
-            code = _run(arguments)
+            code = DONE
+            try:  # typer's own way to run a command would print a line for Ctrl-C and hide closed pipes
+                program = typer.main.get_command(app)
+                with program.make_context("maxmargin", arguments) as context:
+                    program.invoke(context)
+            except typer.Exit as end:
+                code = end.exit_code
             sys.stdout.flush()
         except (MaxMarginError, ValueError) as error:
             whole = str(error)
@@ -164,14 +180,3 @@ def main() -> None:
             command = command and where.rpartition(" ")[2]
             code = fail(f"{error.format_message().rstrip('.')}. See {where} --help.", error.exit_code, command)
     sys.exit(code)
-
-
-def _run(arguments: list[str]) -> int:
-    """The exit code of a command. Typer's own way to run it would print a line for Ctrl-C and hide closed pipes."""
-    program = typer.main.get_command(app)
-    try:
-        with program.make_context("maxmargin", arguments) as context:
-            program.invoke(context)
-    except typer.Exit as end:
-        return end.exit_code
-    return DONE

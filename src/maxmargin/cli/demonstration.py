@@ -7,16 +7,14 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.padding import Padding
-from rich.panel import Panel
-from rich.rule import Rule
 from rich.text import Text
 from sklearn import svm
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
 
 import maxmargin
-from maxmargin.cli.about import bounds_table, certificate_table, loo_tables
-from maxmargin.cli.screen import Screen
+from maxmargin.cli.about import bounds_table, loo_tables, proof_parts, proofs
+from maxmargin.cli.options import Screen
 from maxmargin.estimators import SVC, HardMarginSVC, certify, leave_one_out
 from maxmargin.rounding import shown_above
 
@@ -25,32 +23,23 @@ WIDTH = 100
 
 def run_demo(page: Path) -> None:
     """Fit, certify, fail with a proof, leave out, bound, compare, write a page; prints as it goes."""
-    _print(Panel(Text("maxmargin: every answer carries its proof", justify="center"), style="bold"))
-    with Console().status("loading the compiled loops (on the first run: compiling them)"):
+    _say(Text("maxmargin: every answer carries its proof", style="bold"), indent=0)
+    with Console().status("working (on the first run: compiling the loops)"):
         HardMarginSVC(solver="constraint_generation").fit([[0.0], [1.0]], [0, 1])
-    cancer = load_breast_cancer()
-    _separable(cancer.data, cancer.target)
-    _not_separable(load_iris())
-    _left_out(StandardScaler().fit_transform(cancer.data), cancer, page)
-    X, y = _two_clouds(4000, 5)
-    bounds = maxmargin.bounds.of_model(HardMarginSVC(fit_intercept=False).fit(X, y), X, y)
-    _part("4. What the margin promises", "two well separated clouds, 4000 samples × 5 features")
-    _say("", *bounds_table(bounds))
-    _speed(*_two_clouds(20_000, 50, gap=0.05))
+        cancer = load_breast_cancer()
+        _hard_margins(cancer, load_iris())
+        _left_out(cancer, page)
+        _two_clouds()
     ending = Text(f"A page about the model of part 3 was written to {page}. Open it in a browser.", style="bold")
-    _print("", Rule(style="dim"), ending)
-    _print("Next: maxmargin fit --help, `from maxmargin import SVC`, and the pages in docs/.")
+    _say("", ending, "Next: maxmargin fit --help, `from maxmargin import SVC`, and the pages in docs/.", indent=0)
 
 
-def _separable(X: Any, y: Any) -> None:
-    model = HardMarginSVC()
+def _hard_margins(cancer: Any, iris: Any) -> None:
+    X, y, model = cancer.data, cancer.target, HardMarginSVC()
     seconds = _seconds(model, X, y)
     _part("1. A hard margin", f"breast cancer, {X.shape[0]} samples × {X.shape[1]} features, unscaled")
     _say(f"Fitted in {seconds:.2f} s. The certificate, recomputed from the data:")
-    _say(str(certify(model, X, y)), "", certificate_table(model.certificate_))
-
-
-def _not_separable(iris: Any) -> None:
+    _say(*proof_parts(proofs(model, certify(model, X, y))))
     X, y = iris.data[iris.target > 0], iris.target_names[iris.target[iris.target > 0]]
     _part("2. No hyperplane, and why", "iris: versicolor against virginica")
     try:
@@ -61,28 +50,29 @@ def _not_separable(iris: Any) -> None:
     _say(f"With an RBF kernel there is a hyperplane; its margin is {model.certificate_.margin:.3g}.")
 
 
-def _left_out(X: Any, cancer: Any, page: Path) -> None:
-    y, names = cancer.target_names[cancer.target], cancer.feature_names
+def _left_out(cancer: Any, page: Path) -> None:
+    X, y = StandardScaler().fit_transform(cancer.data), cancer.target_names[cancer.target]
     _part("3. A kernel machine, and every sample left out once", "breast cancer, scaled; SVC, RBF kernel, C = 10")
-    with Console().status("training"):
-        model = SVC(C=10).fit(X, y)
+    model = SVC(C=10).fit(X, y)
     _say(str(certify(model, X, y)))
-    with Console().status("leaving each sample out (on the first run: compiling)"):
-        result = leave_one_out(model, X, y)
+    result = leave_one_out(model, X, y)
     _say(f"Exact leave-one-out: {result.n} models, of which {result.n_retrained} had to be retrained.")
     _say("", *loo_tables(result))
-    with Console().status("writing the page"):
-        maxmargin.report(model, X, y, page, feature_names=names, leave_one_out=result, title="maxmargin demo")
+    maxmargin.report(model, X, y, page, feature_names=cancer.feature_names, leave_one_out=result, title="maxmargin demo")
 
 
-def _speed(X: Any, y: Any) -> None:
+def _two_clouds() -> None:
+    X, y = _clouds(4000, 5)
+    bounds = maxmargin.bounds.of_model(HardMarginSVC(fit_intercept=False).fit(X, y), X, y)
+    _part("4. What the margin promises", "two well separated clouds, 4000 samples × 5 features")
+    _say("", *bounds_table(bounds))
+    X, y = _clouds(20_000, 50, gap=0.05)
     _part("5. Speed", "20 000 separable samples × 50 features")
     model = HardMarginSVC()
     ours = _seconds(model, X, y)
     proved = "certified" if model.certificate_.is_certified else "not certified"
     _say(f"maxmargin     {ours:.3f} s, {proved}: relative gap {shown_above(model.certificate_.relative_gap, 2)}")
-    with Console().status("waiting for scikit-learn"):
-        theirs = _seconds(svm.SVC(kernel="linear", C=1e6), X, y)
+    theirs = _seconds(svm.SVC(kernel="linear", C=1e6), X, y)
     _say(f"scikit-learn  {theirs:.3f} s, SVC(kernel='linear', C=1e6), gap unknown")
     _say(f"maxmargin was {theirs / ours:.0f} times as fast.")
 
@@ -93,7 +83,7 @@ def _seconds(model: Any, X: Any, y: Any) -> float:
     return time.perf_counter() - started
 
 
-def _two_clouds(n: int, d: int, gap: float = 1.0) -> tuple[Any, Any]:
+def _clouds(n: int, d: int, gap: float = 1.0) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     direction = rng.normal(size=d)
     direction /= np.linalg.norm(direction)
@@ -102,13 +92,9 @@ def _two_clouds(n: int, d: int, gap: float = 1.0) -> tuple[Any, Any]:
     return X + gap * np.outer(y, direction), y
 
 
-def _print(*parts: Any) -> None:
-    Screen().show(*parts, width=min(Console().width, WIDTH))
-
-
 def _part(title: str, subtitle: str) -> None:
-    _print("", Text(title, style="bold cyan"), Text(subtitle, style="dim"))
+    _say("", Text(title, style="bold cyan"), Text(subtitle, style="dim"), indent=0)
 
 
-def _say(*parts: Any) -> None:
-    _print(*(Padding(part, (0, 0, 0, 4)) for part in parts))
+def _say(*parts: Any, indent: int = 4) -> None:
+    Screen().show(*(Padding(part, (0, 0, 0, indent)) for part in parts), width=min(Console().width, WIDTH))

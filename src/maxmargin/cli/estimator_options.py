@@ -1,19 +1,15 @@
 """Which estimator is trained, with which parameters: the options that `fit` and `loo` share, and how their texts are read."""
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from maxmargin.cli.options import MODEL, STOP, option
+from maxmargin.cli.options import MODEL, STOP, Screen, option
 from maxmargin.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from maxmargin.core import Regularization
 
 ESTIMATORS = {
     "svc": "SVC",
@@ -28,10 +24,7 @@ MANY_SAMPLES, MANY_FEATURES = 50_000, 5_000
 ESTIMATOR = f"{', '.join(ESTIMATORS)}. Default: svc, or linear for very many samples or features."
 TRADE_OFF = "The trade-off: 10, inf, mean:10, tikhonov:0.1, pegasos:1e-4, ridge:1."
 WORDS: dict[str, Any] = {"true": True, "false": False, "none": None, "null": None}
-FORMS = ("sum", "mean", "tikhonov", "pegasos", "ridge")
-KERNELS = "linear|poly|rbf|sigmoid|precomputed"
 WEIGHTS = "balanced|LABEL=NUMBER,…"
-SETTINGS = "Any other parameter of the estimator; may be repeated."
 
 
 @dataclass(frozen=True)
@@ -40,7 +33,7 @@ class Learning:
 
     estimator: Annotated[str, option("--estimator -e", "NAME", ESTIMATOR, MODEL)] = "auto"
     C: Annotated[str | None, option("-C --C", "NUMBER", TRADE_OFF, MODEL)] = None
-    kernel: Annotated[str | None, option("--kernel -k", KERNELS, "The kernel.", MODEL)] = None
+    kernel: Annotated[str | None, option("--kernel -k", "linear|poly|rbf|sigmoid|precomputed", "The kernel.", MODEL)] = None
     gamma: Annotated[str | None, option("--gamma -g", "NUMBER|scale|auto", "γ of rbf, poly and sigmoid.", MODEL)] = None
     degree: Annotated[int | None, option("--degree -d", "NUMBER", "Degree of poly.", MODEL)] = None
     coef0: Annotated[float | None, option("--coef0", "NUMBER", "Constant term of poly and sigmoid.", MODEL)] = None
@@ -49,7 +42,7 @@ class Learning:
     class_weight: Annotated[str | None, option("--class-weight -w", WEIGHTS, "Factors of C, by class.", MODEL)] = None
     no_intercept: Annotated[bool, option("--no-intercept", None, "A hyperplane through the origin.", MODEL)] = False
     solver: Annotated[str | None, option("--solver", "NAME", "auto, smo, dual_cd, interior_point, …", MODEL)] = None
-    settings: Annotated[list[str] | None, option("--set -s", "NAME=VALUE", SETTINGS, MODEL)] = None
+    settings: Annotated[list[str] | None, option("--set -s", "NAME=VALUE", "Any other parameter; may be repeated.", MODEL)] = None
     n_jobs: Annotated[int | None, option("--jobs -j", "NUMBER", "Number of threads.", MODEL)] = None
     tol: Annotated[float | None, option("--tol", "NUMBER", "The relative duality gap to prove.", STOP)] = None
 
@@ -62,21 +55,22 @@ class Budgets:
     max_seconds: Annotated[float | None, option("--max-seconds", "NUMBER", "Maximum number of seconds.", STOP)] = None
 
 
-def choose(learning: Learning, budgets: Budgets | None, X: Any, y: Any) -> tuple[Any, str]:
-    """The estimator that the options describe, unfitted; and the reason, if it was chosen by the data.
+def choose(learning: Learning, budgets: Budgets | None, X: Any, y: Any, screen: Screen) -> Any:
+    """The estimator that the options describe, unfitted; a remark says why, if it was chosen by the data.
 
     Parameters that it does not have are refused.
     """
     import maxmargin
     from maxmargin.io._model.parameters import check_parameters
 
-    name, reason = learning.estimator, ""
+    name = learning.estimator
     if name not in ("auto", *ESTIMATORS):
         raise typer.BadParameter(f"--estimator must be one of {', '.join(('auto', *ESTIMATORS))}, got {name!r}.")
     try:
         given = _given(learning, budgets, y)
         if name == "auto":
             name, reason = _by_data(X, set(given))
+            screen.remark(reason)
         kind = getattr(maxmargin, ESTIMATORS[name])
         known = sorted(kind().get_params(deep=False))
         for parameter in given:
@@ -86,7 +80,7 @@ def choose(learning: Learning, budgets: Budgets | None, X: Any, y: Any) -> tuple
         check_parameters(model)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    return model, reason
+    return model
 
 
 def _given(learning: Learning, budgets: Budgets | None, y: Any) -> dict[str, Any]:
@@ -105,9 +99,7 @@ def _given(learning: Learning, budgets: Budgets | None, y: Any) -> dict[str, Any
         if name in given:
             raise typer.BadParameter(f"{name} was given twice.")
         if budgets is None and name in {one.name for one in fields(Budgets)}:
-            raise typer.BadParameter(
-                f"{name} is not available: leave-one-out needs exact solutions, so no budget may end a fit early."
-            )
+            raise typer.BadParameter(f"{name} is not available: leave-one-out needs exact solutions, without a budget.")
         given[name] = value.strip()
     read: dict[str, Any] = {"C": trade_off, "class_weight": partial(class_weights, classes=np.unique(y).tolist())}
     return {name: read.get(name, typed)(value) if isinstance(value, str) else value for name, value in given.items()}
@@ -125,7 +117,7 @@ def _by_data(X: Any, given: set[str]) -> tuple[str, str]:
 
 
 def typed(text: str) -> Any:
-    """A number, true, false or none where it is one, else the text.
+    """A number, true, false or none where it is one, else the text; a number beyond float64 is refused, not made infinite.
 
     Examples
     --------
@@ -134,47 +126,29 @@ def typed(text: str) -> Any:
     """
     if text.lower() in WORDS:
         return WORDS[text.lower()]
-    if re.fullmatch(r"[+-]?[0-9]+", text):
-        return int(text)
-    number = real(text)
-    return text if "_" in text or math.isnan(number) else number
-
-
-def real(text: str) -> float:
-    """A float, NaN where it is none; a number beyond float64 is refused, where `float` would make it infinite.
-
-    Examples
-    --------
-    >>> real("1e-4"), real("inf"), real("rbf")
-    (0.0001, inf, nan)
-    """
     try:
         number = float(text)
     except ValueError:
-        return math.nan
+        return text
     if math.isinf(number) and "inf" not in text.lower():
         raise typer.BadParameter(f"{text} is out of range: the largest float64 number is 1.8e308.")
-    return number
+    if math.isnan(number) or "_" in text:
+        return text
+    return int(text) if text.strip("+-").isdigit() else number
 
 
-def trade_off(text: str) -> "float | Regularization":
+def trade_off(text: str) -> Any:
     """C as a number, or ``form:number`` in one of the spellings of `Regularization`.
 
     Examples
     --------
     >>> trade_off("10"), trade_off("inf"), trade_off("pegasos:1e-4")
-    (10.0, inf, Regularization.pegasos(0.0001))
+    (10, inf, Regularization.pegasos(0.0001))
     """
     from maxmargin.core import Regularization
 
     form, colon, number = text.rpartition(":")
-    value = real(number)
-    if math.isnan(value) or (colon and form not in FORMS):
-        raise typer.BadParameter(
-            f"C must be a number, or a spelling and a number ({', '.join(f'{f}:1' for f in FORMS)}), got {text!r}."
-        )
-    found = Regularization(form if colon else "sum", value)  # type: ignore[arg-type]
-    return found if colon else value
+    return Regularization(form, typed(number)) if colon else typed(number)  # type: ignore[arg-type]
 
 
 def class_weights(text: str, classes: Sequence[Any]) -> Any:
@@ -183,7 +157,7 @@ def class_weights(text: str, classes: Sequence[Any]) -> Any:
     Examples
     --------
     >>> class_weights("spam=2,7=0.5", [7, 8, "spam"])
-    {'spam': 2.0, 7: 0.5}
+    {'spam': 2, 7: 0.5}
     """
     if text.lower() in ("balanced", "none"):
         return None if text.lower() == "none" else "balanced"
@@ -191,8 +165,8 @@ def class_weights(text: str, classes: Sequence[Any]) -> Any:
     weights = {}
     for pair in text.split(","):
         label, _, number = pair.rpartition("=")
-        label, weight = label.strip(), real(number)
-        if not label or not 0 < weight < math.inf:
+        label, weight = label.strip(), typed(number)
+        if not label or not isinstance(weight, int | float) or not 0 < weight < math.inf:
             raise typer.BadParameter(f"class_weight must be balanced or label=weight,label=weight, got {pair!r}.")
         if label not in known:
             raise typer.BadParameter(f"class_weight names {label!r}; the labels are {', '.join(list(known)[:10])}.")

@@ -1,23 +1,40 @@
-"""The charts of a report (margins, gap, features, leave-one-out verdicts), as data, and how values are written.
+"""The pictures of a report (margins, gap, leave-one-out verdicts, boundary), as data, and how numbers are written.
 
-A chart has two axes, and outlines of lines, bars and marks. The templates write it; the style sheet has the colours.
+A chart has two ranges, and outlines and marks in units of the data. The template places them and draws the axes; the style sheet
+has the colours.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from contourpy import contour_generator
+from scipy.ndimage import gaussian_filter
+from sklearn.decomposition import KernelPCA
 
 from maxmargin.analysis.margin_histogram import MarginHistogram, margin_histogram
-from maxmargin.core import Trace
 from maxmargin.core.certificate.parts import INSIDE, ON, OUTSIDE
-from maxmargin.estimators import LeaveOneOut
-from maxmargin.estimators.per_sample import Anatomy
-from maxmargin.rounding import shown_above
-from maxmargin.typing import Floats
+from maxmargin.core.products import dense_rows
+from maxmargin.estimators.per_sample import Anatomy, Subject, grid_over, limits_of, strongest
+from maxmargin.typing import Floats, Indices
+
+SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "star", "bar")
+"""Marks of the classes, drawn in the colours k0 … k7; from the ninth class on they repeat."""
+
+MOST_VERDICTS, MOST_SHOWN = 1500, 1000
+"""Samples in the picture of verdicts, and in that of the boundary; of more, evenly chosen ones."""
+
+GRID = 140
+"""Points of the grid along each axis."""
+
+FLOOR = 1e-17
+"""A gap of 0 is drawn here: a logarithm has no place for it."""
+
+SMALLEST, LARGEST = 3.2, 6.8
+"""Radii of the marks: α = 0, and the largest α."""
 
 
 def number(value: Any, digits: int = 4) -> str:
@@ -32,21 +49,17 @@ def number(value: Any, digits: int = 4) -> str:
     return words.replace("-", "−")
 
 
-def above(value: float, digits: int = 2) -> str:
-    """A number that something is proved to be below: it is rounded up, as in the certificate's sentence."""
-    return shown_above(value, digits).replace("-", "−")
+def ticks(ends: tuple[float, float], finest: float = 0.0) -> list[float]:
+    """About six round numbers between two ends, no closer to each other than `finest`.
 
-
-def percent(share: float, digits: int = 2) -> str:
-    """A share in percent."""
-    return f"{share:.{digits}%}"
-
-
-WIDTH, RIGHT, TOP, BOTTOM = 720, 12, 12, 50
-SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "star", "bar")
-"""Marks of the classes, drawn in the colours k0 … k7; from the ninth class on they repeat."""
-
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    >>> ticks((-0.1, 1.0))
+    [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]
+    """
+    low, high = ends
+    rough = max((high - low) / 6, finest)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(digit * power for digit in (1.0, 2.0, 5.0, 10.0) if digit * power >= rough * (1 - 1e-9))
+    return [k * step for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
 @dataclass
@@ -60,103 +73,26 @@ class Chart:
     y_range: tuple[float, float]
     """Of decimal logarithms where `has_powers`."""
 
+    height: int = 300
     has_powers: bool = False
     """Whether y is a decimal logarithm: its ticks are powers of ten."""
 
-    height: int = 300
-    left: int = 76
-    y_names: Sequence[str] = ()
-    """They stand beside whole numbers of y instead of ticks."""
+    parts: list[tuple[str, str, Any, str]] = field(default_factory=list)
+    """Shape, class of the style sheet, places, and words for the legend (or ""). The places of a line or box are outlines, each
+    of points (x, y); those of marks are (x, y, radius)."""
 
-    parts: list[tuple[str, str, Any]] = field(default_factory=list)
-    """A class of the style sheet, the shape of some marks (or ""), and where they are: (x, y, radius) of each, or one outline."""
-
-    legend: list[tuple[str, str, str]] = field(default_factory=list)
-    """Shape, class and words of each entry."""
-
-    width, right, top = WIDTH, WIDTH - RIGHT, TOP
-
-    @property
-    def bottom(self) -> int:
-        """Where the x axis lies."""
-        return self.height - BOTTOM
-
-    def x(self, values: Any) -> Floats:
-        """Where data lie, from the left."""
-        low, high = self.x_range
-        return self.left + (self.right - self.left) * ((np.asarray(values, dtype=np.float64) - low) / (high - low))
-
-    def y(self, values: Any) -> Floats:
-        """Where data lie, from the top."""
-        low, high = self.y_range
-        return self.bottom + (TOP - self.bottom) * ((np.asarray(values, dtype=np.float64) - low) / (high - low))
-
-    @property
-    def x_ticks(self) -> list[tuple[str, str]]:
-        """(place, words) along x."""
-        return [(f"{self.x(tick):.1f}", f"{tick:.8g}".replace("-", "−")) for tick in ticks(*self.x_range)]
-
-    @property
-    def y_ticks(self) -> list[tuple[str, str]]:
-        """(place, words) along y."""
-        if self.y_names:
-            named: list[tuple[float, str]] = list(enumerate(self.y_names))
-        elif self.has_powers:
-            named = [(tick, "10" + f"{tick:.0f}".translate(SUPERSCRIPTS)) for tick in ticks(*self.y_range, finest=1.0)]
-        else:
-            named = [(tick, f"{tick:.8g}".replace("-", "−")) for tick in ticks(*self.y_range)]
-        return [(f"{self.y(place):.1f}", words) for place, words in named]
-
-    def curves(self, curves: Iterable[Any], class_: str, words: str = "", *, shape: str = "line", end: str = "") -> None:
-        """Lines through points (n, 2), all in one outline: nothing is shaded twice. Words give them an entry in the legend."""
-        drawn = []
-        for curve in map(np.asarray, curves):
-            places = zip(self.x(curve[:, 0]), self.y(curve[:, 1]), strict=True)
-            drawn.append("M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in places) + end)
-        self._add(class_, "", "".join(drawn), shape, words)
-
-    def areas(self, polygons: Any, class_: str) -> None:
-        """What contourpy fills: the points of each polygon, and where its outer ring and its holes begin."""
-        rings = [ring for points, starts in zip(*polygons, strict=True) for ring in np.split(points, starts[1:-1])]
-        self.curves(rings, class_, end="z")
-
-    def boxes(self, boxes: Iterable[tuple[float, float, float, float]], class_: str, words: str = "") -> None:
-        """Rectangles from (x low, y low) to (x high, y high); empty ones are not drawn."""
-        corners = [[(x0, y0), (x1, y0), (x1, y1), (x0, y1)] for x0, y0, x1, y1 in boxes if x0 != x1 and y0 != y1]
-        self.curves(corners, class_, words, shape="box", end="z")
+    def draw(self, shape: str, class_: str, places: Any, words: str = "") -> None:
+        """Lines or boxes, all in one outline, so that nothing is shaded twice; without places only an entry in the legend."""
+        self.parts.append((shape, class_, [np.asarray(place).tolist() for place in places], words))
 
     def vertical(self, x: float, class_: str) -> None:
         """A vertical line, unless it lies outside the chart."""
         if self.x_range[0] <= x <= self.x_range[1]:
-            self.curves([[(x, y) for y in self.y_range]], class_)
+            self.draw("line", class_, [[(x, y) for y in self.y_range]])
 
     def marks(self, xs: Any, ys: Any, shape: str, class_: str, radius: Any = 4.0, words: str = "") -> None:
         """Marks of one shape; `radius` is one for all or one for each."""
-        places = np.column_stack([self.x(xs), self.y(ys), np.broadcast_to(radius, np.shape(xs))])
-        self._add(class_, shape, [tuple(f"{number:.1f}" for number in place) for place in places], shape, words)
-
-    def _add(self, class_: str, shape: str, drawn: Any, key: str, words: str) -> None:
-        if drawn:
-            self.parts.append((class_, shape, drawn))
-        if words:
-            self.legend.append((key, class_, words))
-
-
-def ticks(low: float, high: float, most: int = 6, finest: float = 0.0) -> list[float]:
-    """About so many round numbers between two ends, no closer to each other than `finest`.
-
-    >>> ticks(-0.1, 1.0)
-    [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]
-    """
-    rough = max((high - low) / most, finest)
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(digit * power for digit in (1.0, 2.0, 5.0, 10.0) if digit * power >= rough * (1 - 1e-9))
-    return [k * step for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
-
-
-MOST_VERDICTS = 1500
-FLOOR = 1e-17
-"""A gap of 0 is drawn here: a logarithm has no place for it."""
+        self.draw(shape, class_, np.column_stack([xs, ys, np.broadcast_to(radius, np.shape(xs))]), words)
 
 
 def margins_chart(part: Anatomy) -> tuple[Chart, int]:
@@ -167,12 +103,16 @@ def margins_chart(part: Anatomy) -> tuple[Chart, int]:
     top = 1.06 * float(np.max(sum(counts for counts, _, _ in zones)))
     chart = Chart(f"Margins, {part.name}", "margin y F", "samples", (float(edges[0]), float(edges[-1])), (0.0, top))
     for counts, class_, words in zones:
-        bars = zip(edges[:-1], below, edges[1:], below + counts, strict=True)
-        chart.boxes(bars, f"bar {class_}", f"{words} ({number(counts.sum())})")
+        bars = [_box(*ends) for ends in zip(edges, below, edges[1:], below + counts, strict=False) if ends[1] < ends[3]]
+        chart.draw("box", f"bar {class_}", bars, f"{words} ({number(counts.sum())})")
         below = below + counts
     chart.vertical(0.0, "zero")
     chart.vertical(1.0, "edge")
     return chart, found.n_beyond
+
+
+def _box(left: float, low: float, right: float, high: float) -> list[tuple[float, float]]:
+    return [(left, low), (right, low), (right, high), (left, high)]
 
 
 def _zones(part: Anatomy, found: MarginHistogram) -> Iterator[tuple[Any, str, str]]:
@@ -189,49 +129,39 @@ def _zones(part: Anatomy, found: MarginHistogram) -> Iterator[tuple[Any, str, st
         yield found.counts_of(margins[groups == group]), *look
 
 
-def gap_chart(traces: Sequence[Trace], names: Sequence[str], worst: int, tol: float | None) -> Chart | None:
+def gap_chart(subject: Subject) -> Chart | None:
     """The certified gaps of each problem against time, the largest in front; None where each was certified once."""
+    traces = (subject.estimator.trace_,) if subject.is_binary else tuple(subject.estimator.trace_)
     if max(map(len, traces)) < 2:
         return None
-    moments = [[at for at in trace if math.isfinite(at.relative_gap)] for trace in traces]
-    places = [[(at.seconds, math.log10(max(at.relative_gap, FLOOR))) for at in own] for own in moments]
-    points = [np.reshape(own, (-1, 2)) for own in places]
+    tol = getattr(subject.estimator, "tol", None)
+    known = [[(at.seconds, max(at.relative_gap, FLOOR)) for at in trace if at.relative_gap < np.inf] for trace in traces]
+    points = [np.reshape(own, (-1, 2)) for own in known]
+    worst = int(np.argmax([own[:, 1].min(initial=np.inf) for own in points]))
+    for own in points:
+        own[:, 1] = np.log10(own[:, 1])
     seconds, powers = np.vstack([*points, [(0.0, np.log10(tol or 1.0))]]).T
     wide, high = (0.0, 1.03 * seconds.max() or 1.0), (np.floor(powers.min() - 0.5), np.ceil(powers.max() + 0.05))
     chart = Chart("Relative duality gap against time", "seconds", "relative gap", wide, high, has_powers=True)
-
-    def draw(some: list[Floats], look: str, radius: float, words: str) -> None:
-        chart.curves([own for own in some if len(own)], f"trace {look}", words)
-        x, y = np.vstack(some).T
-        chart.marks(x, y, "circle", f"dot {look}", radius)
-
-    largest = points.pop(worst)
-    if points:
-        draw(points, "others", 2.2, f"the {len(points)} other problems")
-    draw([largest], "", 3.5, f"the largest: {names[worst]}" if points else "relative gap")
+    largest = [points.pop(worst)]
+    in_front = f"the largest: {subject.parts[worst].name}" if points else "relative gap"
+    for some, look, radius, words in (
+        (points, "others", 2.2, f"the {len(points)} other problems"),
+        (largest, "", 3.5, in_front),
+    ):
+        if some:
+            chart.draw("line", f"trace {look}", some, words)
+            x, y = np.vstack(some).T
+            chart.marks(x, y, "circle", f"dot {look}", radius)
     if tol:
-        chart.curves([[(x, np.log10(tol)) for x in wide]], "tol", f"tol = {number(tol)}")
+        chart.draw("line", "tol", [[(x, np.log10(tol)) for x in wide]], f"tol = {number(tol)}")
     return chart
 
 
-def features_chart(names: Sequence[str], effects: Floats) -> Chart:
-    """Bars of signed effects, the largest on top."""
-    count, reach = len(names), 1.08 * float(np.abs(effects).max(initial=0.0)) or 1.0
-    short = [name if len(name) <= 24 else f"{name[:23]}…" for name in names]
-    chart = Chart(
-        "Strongest features", "change of F for one standard deviation", "", (-reach, reach), (count - 0.4, -0.6),
-        height=70 + 20 * count, left=30 + 8 * max(map(len, short), default=0), y_names=short,
-    )  # fmt: skip
-    for k, effect in enumerate(effects):
-        chart.boxes([(0.0, k + 0.36, effect, k - 0.36)], "bar z2" if effect > 0 else "bar z1")
-    chart.vertical(0.0, "edge")
-    return chart
-
-
-def verdicts_chart(result: LeaveOneOut, is_error: Any) -> tuple[Chart, int]:
+def verdicts_chart(subject: Subject) -> tuple[Chart, int]:
     """α against ξ of each sample of a leave-one-out result, with the lemma's line; and of how many samples one is drawn."""
+    result, classes = subject.leave_one_out, np.asarray(subject.estimator.classes_)
     estimate = result.xi_alpha
-    assert not isinstance(estimate, tuple)
     alpha, xi = np.asarray(estimate.alpha), np.asarray(estimate.xi)
     most = float(alpha.max()) or 1.0
     wide, high = (-0.04, max(1.3, 1.05 * float(xi.max()))), (-0.04 * most, 1.08 * most)
@@ -245,9 +175,104 @@ def verdicts_chart(result: LeaveOneOut, is_error: Any) -> tuple[Chart, int]:
     names = np.array([how.name for how in result.settled_by])
     for k, name in enumerate(name for name in dict.fromkeys(names.tolist()) if name != "ABSENT"):
         mark(names == name, SHAPES[k % 5], f"mark full k{k % 8}", 3.6, name.replace("_", " ").lower())
-    mark(is_error, "circle", "ring", 6.5, "leave-one-out error")
+    mark(result.predictions != classes[subject.labels], "circle", "ring", 6.5, "leave-one-out error")
     if estimate.radius2 > 0:
         top = min(0.5 / estimate.radius2, high[1])
-        chart.curves([[(1.0 - 2.0 * estimate.radius2 * top, top), (1.0, 0.0)]], "edge", "2αR² + ξ = 1: the lemma")
+        chart.draw("line", "edge", [[(1.0 - 2.0 * estimate.radius2 * top, top), (1.0, 0.0)]], "2αR² + ξ = 1: the lemma")
     chart.vertical(1.0, "tol")
     return chart, step
+
+
+def boundary(subject: Subject) -> dict[str, Any]:
+    """The one picture of the boundary that the model allows, in the plane of two features or projected, and which it is."""
+    part, rows, title = subject.parts[0], evenly(subject.n, MOST_SHOWN), "Decision boundary"
+    if subject.X.shape[1] == 2 and not subject.is_precomputed:
+        kind, axes, places = "features", [subject.feature_name(j) for j in (0, 1)], dense_rows(subject.X, rows)
+    elif subject.is_binary and part.norm > 0:
+        kind, axes = "along w", ["distance to the boundary, F/‖w‖", "first component orthogonal to w"]
+        own = part.present[evenly(len(part.present), MOST_SHOWN)]
+        rows, places = part.rows[own], _along_w(part, own)
+    else:
+        kind, axes, title = "components", ["first principal component", "second principal component"], "Samples"
+        gram = subject.X[np.ix_(rows, rows)] if subject.is_precomputed else subject.X[rows] @ subject.X[rows].T
+        places = _leading(dense_rows(gram), 2)
+    (left, bottom), (right, top) = np.array(limits_of(places, pad=0.05)).tolist()
+    chart = Chart(title, axes[0], axes[1], (left, right), (bottom, top), height=440)
+    if kind == "features":
+        _draw_levels(chart, subject)
+    elif kind == "along w":
+        half = 1.0 / part.norm
+        chart.draw("box", "band", [_box(max(-half, left), bottom, min(half, right), top)])
+        for x, class_ in ((-half, "edge"), (half, "edge"), (0.0, "zero")):
+            chart.vertical(x, class_)
+    _draw_samples(chart, subject, rows, places)
+    return {"chart": chart, "kind": kind, "n_shown": len(rows)}
+
+
+def evenly(n: int, most: int) -> Indices:
+    """At most so many of n row numbers, evenly spaced."""
+    return np.linspace(0, n - 1, min(n, most)).round().astype(np.intp)
+
+
+def _along_w(part: Anatomy, own: Indices) -> Floats:
+    """An orthogonal projection of the feature space: along w exactly, and across it where the samples spread most.
+
+    With K of the shown samples and f = ⟨w, φ⟩, the part orthogonal to w has the Gram matrix K − ffᵀ/‖w‖²; its first principal
+    component is read off the leading eigenvector of that matrix, centred. The same for every kernel, precomputed ones too.
+    """
+    assert part.problem is not None
+    assert part.candidate is not None
+    f = part.F[own] - part.candidate.b
+    across = _leading(part.problem.gram(own, own) - np.outer(f, f) / part.norm**2, 1)
+    return np.column_stack([part.F[own] / part.norm, across])
+
+
+def _leading(gram: Floats, count: int) -> Floats:
+    """The first principal components of rows with this Gram matrix, as places (m, count); the largest entry is positive."""
+    return np.asarray(KernelPCA(count, kernel="precomputed", eigen_solver="dense").fit_transform(gram))
+
+
+def _draw_levels(chart: Chart, subject: Subject) -> None:
+    """F = 0 and the margin; of more than two classes their regions."""
+    low, high = np.transpose([chart.x_range, chart.y_range])
+    xs, ys, grid = grid_over(subject.given, low, high, GRID)
+    if subject.is_binary:
+        F = np.asarray(subject.estimator.decision_function(grid), dtype=np.float64)
+        contours = contour_generator(xs, ys, F.reshape(GRID, GRID))
+        if subject.has_margin:
+            chart.draw("box", "band", rings(contours.filled(-1.0, 1.0)))
+            chart.draw("line", "edge", [*contours.lines(-1.0), *contours.lines(1.0)])
+        chart.draw("line", "zero", contours.lines(0.0))
+        return
+    winner = np.searchsorted(subject.estimator.classes_, subject.estimator.predict(grid)).reshape(GRID, GRID)
+    for k in range(len(subject.classes)):
+        share = gaussian_filter((winner == k).astype(np.float64), 1.5, mode="nearest")  # no steps from point to point
+        contours = contour_generator(xs, ys, share)
+        chart.draw("box", f"region k{k % len(SHAPES)}", rings(contours.filled(0.5, 2.0)))
+        chart.draw("line", "edge", contours.lines(0.5))
+
+
+def rings(polygons: Any) -> list[Any]:
+    """What contourpy fills, ring by ring: each polygon says where its outer ring and its holes begin."""
+    return [ring for points, starts in zip(*polygons, strict=True) for ring in np.split(points, starts[1:-1])]
+
+
+def _draw_samples(chart: Chart, subject: Subject, rows: Indices, places: Floats) -> None:
+    """The samples on top: class by shape and colour, support vectors filled, larger α larger, crosses for errors."""
+    x, y = places.T
+    known, _ = strongest(subject.parts, subject.n)
+    of_all = np.zeros(subject.n) if known is None else known
+    alpha = of_all[rows]
+    sizes = SMALLEST + (LARGEST - SMALLEST) * np.sqrt(alpha / max(float(of_all.max()), 1e-300))
+    for k, name in enumerate(subject.classes):
+        shape, class_ = SHAPES[k % len(SHAPES)], f"mark k{k % len(SHAPES)}"
+        chart.draw(shape, class_, [], f"class {name}")
+        for look, is_mine in ((class_, alpha == 0), (f"{class_} full", alpha > 0)):
+            mine = np.flatnonzero(is_mine & (subject.labels[rows] == k))
+            mine = mine[np.argsort(-sizes[mine], kind="stable")]  # small marks stay on top
+            chart.marks(x[mine], y[mine], shape, look, sizes[mine])
+    if known is not None:
+        meaning = "support vector, larger with α" if subject.has_certificate else "a mistake was made here"
+        chart.draw("circle", "mark k0 full", [], f"filled: {meaning}")
+    wrong = np.flatnonzero(subject.is_wrong[rows])
+    chart.marks(x[wrong], y[wrong], "cross", "cross", 4.0, "training error" if len(wrong) else "")

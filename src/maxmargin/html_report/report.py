@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from sklearn.metrics import confusion_matrix
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin.bounds import of_model
@@ -17,119 +18,61 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import LeaveOneOut
 from maxmargin.estimators.per_sample import Subject
 from maxmargin.html_report import charts
-from maxmargin.html_report.plane import boundary
 from maxmargin.io._atomic import replacing
-from maxmargin.typing import Floats, Indices
+from maxmargin.rounding import shown_above
 
-MOST_PROBLEMS, MOST_HISTOGRAMS, MOST_CLASSES, MOST_CONFUSED = 60, 3, 30, 12
-N_FEATURES, N_FEATURES_EACH, N_SUPPORT, MOST_LISTED = 20, 5, 12, 30
+MOST_HISTOGRAMS, MOST_CONFUSED, N_FEATURES, N_FEATURES_EACH, N_SUPPORT, MOST_LISTED = 3, 12, 20, 5, 12, 30
 PACKAGES = ("maxmargin", "numpy", "scipy", "scikit-learn", "numba", "clarabel")
 
 
 def asked(subject: Subject) -> dict[str, Any]:
     """Data, parameters, objective."""
-    X, estimator = subject.X, subject.estimator
-    count = np.bincount(subject.labels, minlength=len(subject.classes))
-    order = np.argsort(-count, kind="stable")[:MOST_CLASSES] if len(count) > MOST_CLASSES else np.arange(len(count))
-    defaults = type(estimator)().get_params(deep=False)
+    given, defaults = (one.get_params(deep=False) for one in (subject.estimator, type(subject.estimator)()))
     return {
-        "density": X.nnz / max(X.shape[0] * X.shape[1], 1) if sp.issparse(X) else None,
-        "objective": _objective(subject),
-        "classes": [(subject.classes[k], count[k]) for k in order],
-        "parameters": [
-            (name, repr(value), repr(value) != repr(defaults[name])) for name, value in estimator.get_params(deep=False).items()
-        ],
-    }
-
-
-def _objective(subject: Subject) -> dict[str, Any] | None:
-    """The pieces of its formula; a perceptron has none."""
-    estimator, problem = subject.estimator, subject.parts[0].problem
-    if not subject.has_margin:
-        return None
-    slack = {"hinge": "ξ", "squared_hinge": "ξ²", "ramp": " min(1, ξ)"}[estimator.loss]
-    return {
-        "norm": "‖w‖₁" if estimator.penalty == "l1" else "½‖w‖²",
-        "loss": estimator.loss.replace("_", " "),
-        "space": "the features themselves" if problem is None or problem.is_linear else repr(problem.kernel),
-        "trade_off": estimator._trade_off().words(estimator.penalty, slack),
+        "counts": np.bincount(subject.labels, minlength=len(subject.classes)),
+        "parameters": [(name, repr(value), repr(value) != repr(defaults[name])) for name, value in given.items()],
     }
 
 
 def certificate(subject: Subject) -> dict[str, Any]:
-    """What is proved, in words and in numbers."""
-    estimator, parts = subject.estimator, subject.worst_first
-    if not subject.has_certificate:
-        witness = getattr(estimator, "witness_", None)
-        of_each = witness if isinstance(witness, tuple) else (witness,) * len(parts)
-        names = [part.name for part in subject.parts]
-        return {"witnesses": list(zip(names, of_each, strict=True))[:MOST_PROBLEMS]}
-    return {
-        "rows": [(part.name, part.certificate) for part in parts[:MOST_PROBLEMS]],
-        "n_outliers": sum(len(part.outliers) for part in parts) if hasattr(estimator, "outliers_") else None,
-    }
+    """What is proved, in words and in numbers: the parts of the subject have it all."""
+    return {}
 
 
 def samples(subject: Subject) -> dict[str, Any]:
     """Training errors, KKT groups as the certificate counts them, margins."""
-    k, n_wrong, parts = len(subject.classes), int(subject.is_wrong.sum()), subject.worst_first[:MOST_PROBLEMS]
-    is_confused = k <= MOST_CONFUSED and (not subject.is_binary or n_wrong)
-    counts = np.bincount(subject.labels * k + subject.predicted, minlength=k * k).reshape(k, k) if is_confused else ()
+    k = len(subject.classes)
+    is_confused = k <= MOST_CONFUSED and (not subject.is_binary or subject.is_wrong.any())
+    counts = confusion_matrix(subject.labels, subject.predicted, labels=np.arange(k)) if is_confused else ()
     return {
-        "n_wrong": n_wrong,
-        "groups": [(part.name, part.certificate.groups, len(part.present)) for part in parts if part.certificate],
         "confusion": list(zip(subject.classes, counts, strict=False)),
-        "margins": [(part.name, *charts.margins_chart(part)) for part in parts[:MOST_HISTOGRAMS]],
+        "margins": [(part.name, *charts.margins_chart(part)) for part in subject.worst_first[:MOST_HISTOGRAMS]],
     }
 
 
 def proof(subject: Subject) -> dict[str, Any] | None:
     """The gap against time."""
-    if not hasattr(subject.estimator, "trace_"):
-        return None
-    traces = (subject.estimator.trace_,) if subject.is_binary else tuple(subject.estimator.trace_)
-    gaps = [min((point.relative_gap for point in trace), default=np.inf) for trace in traces]
-    seconds = max((point.seconds for trace in traces for point in trace), default=0.0)
-    names, tol = [part.name for part in subject.parts], getattr(subject.estimator, "tol", None)
-    return {"chart": charts.gap_chart(traces, names, int(np.argmax(gaps)), tol), "gap": max(gaps), "seconds": seconds}
+    return {"chart": charts.gap_chart(subject)} if hasattr(subject.estimator, "trace_") else None
 
 
 def features(subject: Subject) -> dict[str, Any] | None:
-    """The strongest features of a linear model."""
+    """The strongest features of a linear model, problem by problem: name, weight, standard deviation, and their product."""
     coef = getattr(subject.estimator, "coef_", None)
     if coef is None or subject.is_precomputed:
         return None
     coef, spread = np.atleast_2d(coef), np.sqrt(StandardScaler(with_mean=False).fit(subject.X).var_)
-    effects, n_used = coef * spread, np.count_nonzero(coef.any(axis=0))
-    if subject.is_binary:
-        top = _largest(effects[0], N_FEATURES)
-        names = [subject.feature_name(j) for j in top]
-        rows: Any = list(zip(names, coef[0, top], spread[top], effects[0, top], strict=True))
-        return {"n_used": n_used, "chart": charts.features_chart(names, effects[0, top]), "rows": rows}
-    rows = [
-        (part.name, [(subject.feature_name(j), effect[j]) for j in _largest(effect, N_FEATURES_EACH)])
-        for part, effect in list(zip(subject.parts, effects, strict=True))[:MOST_LISTED]
-    ]
-    return {"n_used": n_used, "chart": None, "rows": rows}
-
-
-def _largest(effects: Floats, count: int) -> Indices:
-    order = np.argsort(-np.abs(effects), kind="stable")[:count]
-    return np.asarray(order[effects[order] != 0])
+    count, problems = N_FEATURES if subject.is_binary else N_FEATURES_EACH, []
+    for part, weights, effects in list(zip(subject.parts, coef, coef * spread, strict=True))[:MOST_LISTED]:
+        largest = [j for j in np.argsort(-np.abs(effects), kind="stable")[:count] if effects[j] != 0]
+        problems.append((part.name, [(subject.feature_name(j), weights[j], spread[j], effects[j]) for j in largest]))
+    return {"n_used": np.count_nonzero(coef.any(axis=0)), "problems": problems}
 
 
 def support(subject: Subject) -> dict[str, Any] | None:
     """The samples with the largest dual variables: the problem of each, and its number there."""
-    if all(part.alpha is None for part in subject.parts):
-        return None
-    found = [
-        (part.alpha[i], part, i, part.problem.cost[i] if part.problem is not None else np.inf)
-        for part in subject.parts
-        if part.alpha is not None
-        for i in np.argsort(-part.alpha, kind="stable")[:N_SUPPORT]
-        if part.alpha[i] > 0
-    ]
-    return {"rows": sorted(found, key=lambda row: -row[0])[:N_SUPPORT]}
+    has_some = [(part.alpha, part) for part in subject.parts if part.alpha is not None]
+    found = [(alpha[i], part, i) for alpha, part in has_some for i in np.flatnonzero(alpha > 0)]
+    return {"rows": sorted(found, key=lambda row: -row[0])[:N_SUPPORT]} if has_some else None
 
 
 def leave_one_out(subject: Subject) -> dict[str, Any] | None:
@@ -142,9 +85,8 @@ def leave_one_out(subject: Subject) -> dict[str, Any] | None:
             f"leave_one_out must be a result of these {subject.n} samples, got one of {len(result.predictions)} samples."
         )
     estimates = result.xi_alpha if isinstance(result.xi_alpha, tuple) else (result.xi_alpha,)
-    wrong = np.asarray(result.predictions) != np.asarray(subject.estimator.classes_)[subject.labels]
     named = [(part.name, one) for part, one in zip(subject.parts, estimates, strict=True)]
-    chart, step = charts.verdicts_chart(result, wrong) if len(named) == 1 else (None, 1)
+    chart, step = charts.verdicts_chart(subject) if subject.is_binary else (None, 1)
     return {"result": result, "chart": chart, "step": step, "estimates": named[:MOST_LISTED]}
 
 
@@ -158,8 +100,7 @@ def bounds(subject: Subject) -> dict[str, Any] | None:
         return None
     elif subject.sample_weight is None:
         found = of_model(estimator, subject.given, np.asarray(estimator.classes_)[subject.labels])
-    values = [charts.number(bound.value if isinstance(bound.value, int) else float(bound)) for bound in found.values()]
-    return {"rows": list(zip(found, values, found.values(), strict=True))}
+    return {"rows": list(found.items())}
 
 
 def again(subject: Subject) -> dict[str, Any]:
@@ -178,27 +119,22 @@ def _sha256(subject: Subject) -> str:
     return digest.hexdigest()
 
 
-SECTIONS = (asked, certificate, samples, boundary, proof, features, support, leave_one_out, bounds, again)
+SECTIONS = (asked, certificate, samples, charts.boundary, proof, features, support, leave_one_out, bounds, again)
 """What gathers the facts of each section; it has the name of its template and, in the page's template, of its heading."""
 
 
 TEMPLATES = Environment(
     loader=PackageLoader("maxmargin.html_report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
 )
-TEMPLATES.filters.update(above=charts.above, number=charts.number, percent=charts.percent)
+TEMPLATES.filters.update(number=charts.number, ticks=charts.ticks)
+TEMPLATES.filters["above"] = lambda value: shown_above(value, 2).replace("-", "−")
+TEMPLATES.filters["percent"] = lambda share, digits=2: f"{share:.{digits}%}"
 
 
 def report(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    path: str | os.PathLike[str] | None = None,
-    *,
-    sample_weight: Any = None,
-    feature_names: Any = None,
-    leave_one_out: LeaveOneOut | None = None,
-    title: str | None = None,
-) -> Path | str:
+    estimator: Any, X: Any, y: Any, path: str | os.PathLike[str] | None = None, *, sample_weight: Any = None,
+    feature_names: Any = None, leave_one_out: LeaveOneOut | None = None, title: str | None = None,
+) -> Path | str:  # fmt: skip
     """Write one self-contained HTML page about a fitted model.
 
     It says what was asked, what is proved (the certificate, recomputed from the data), where the samples lie, draws the

@@ -17,10 +17,7 @@ from maxmargin.typing import Floats, Indices
 SMALLEST, LARGEST = 16.0, 100.0
 """Areas of the marks, in points²: α = 0, and the largest α."""
 
-UPDATED = {
-    OUTSIDE: Look("never a mistake", "white", GREY),
-    ON: Look("mistakes were made here", BLUE, "black"),
-}
+UPDATED = {OUTSIDE: Look("never a mistake", "white", GREY), ON: Look("mistakes were made here", BLUE, "black")}
 """Of a perceptron, whose α are counts without a bound."""
 
 
@@ -94,10 +91,7 @@ class DecisionBoundaryDisplay(Display):
         """The display of a model and its data, not drawn yet."""
         points, estimator = dense_rows(subject.X), subject.estimator
         if points.shape[1] != 2:
-            raise InvalidInputError(
-                f"A boundary is drawn for two features, got X of shape {points.shape}. Choose two of them, or see "
-                "maxmargin.report, which projects."
-            )
+            raise InvalidInputError(f"A boundary needs two features, got X of shape {points.shape}; maxmargin.report projects.")
         low, high = limits_of(points) if limits is None else np.asarray(limits, dtype=np.float64).T
         xx0, xx1, rows = grid_over(subject.given, low, high, grid_resolution)
         if subject.is_binary:
@@ -219,9 +213,7 @@ class CostEffectDisplay:
         require_matplotlib()
         n_classes = len(np.unique(np.asarray(y)))
         if len(Cs) == 0 or n_classes != 2:
-            raise InvalidInputError(
-                f"The effect of C is drawn for two classes and at least one C, got {n_classes} classes and {len(Cs)} values."
-            )
+            raise InvalidInputError(f"The effect of C needs two classes and at least one C, got {n_classes} and {len(Cs)}.")
         models = [clone(estimator).set_params(C=C).fit(X, y, sample_weight) for C in Cs]
         subjects = [Subject(model, X, y, sample_weight) for model in models]
         panels = [DecisionBoundaryDisplay.of_subject(subject, grid_resolution) for subject in subjects]
@@ -246,10 +238,8 @@ class CostEffectDisplay:
             from matplotlib import pyplot
 
             columns, rows = min(k, 2), -(-k // 2)
-            _, ax = pyplot.subplots(
-                rows, columns, figsize=(4.2 * columns, 3.3 * rows + 0.6), sharex=True, sharey=True, squeeze=False,
-                layout="constrained",
-            )  # fmt: skip
+            figure = pyplot.figure(figsize=(4.2 * columns, 3.3 * rows + 0.6), layout="constrained")
+            ax = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
             for spare in ax.ravel()[k:]:
                 spare.set_visible(False)
         elif np.size(ax) != k:
@@ -264,7 +254,6 @@ class CostEffectDisplay:
             one.label_outer()
             explained |= dict(zip(*reversed(one.get_legend_handles_labels()), strict=True))
         if legend:
-            self.figure_.legend(
-                explained.values(), explained.keys(), loc="outside lower center", ncols=3, fontsize=8, frameon=False
-            )
+            place = {"loc": "outside lower center", "ncols": 3, "fontsize": 8, "frameon": False}
+            self.figure_.legend(explained.values(), explained.keys(), **place)
         return self

@@ -154,10 +154,8 @@ class LeaveOneOutDisplay(Display):
     def from_result(cls, result: LeaveOneOut, y: Any, **drawing: Unpack[Drawing]) -> Self:
         """Draw the result of `leave_one_out` for two classes; y are the labels that it was given."""
         if isinstance(result.xi_alpha, tuple):
-            raise InvalidInputError(
-                f"Verdicts are drawn for two classes, this result has {len(result.xi_alpha)} problems. Draw one of them "
-                "with from_xi_alpha(result.xi_alpha[k])."
-            )
+            several = f"this result has {len(result.xi_alpha)} problems. Draw one with from_xi_alpha(result.xi_alpha[k])."
+            raise InvalidInputError(f"Verdicts are drawn for two classes, {several}")
         labels = np.asarray(y)
         if labels.shape != np.shape(result.predictions):
             raise InvalidInputError(f"y must hold {len(result.predictions)} labels, got shape {labels.shape}.")

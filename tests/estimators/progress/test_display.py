@@ -18,7 +18,7 @@ from maxmargin import (
     Perceptron,
 )
 from maxmargin.core import Problem
-from maxmargin.estimators.progress.callbacks import Digits, watched_by
+from maxmargin.estimators.progress.callbacks import WATCHER, Digits
 from maxmargin.estimators.progress.display import Display
 from maxmargin.solvers import Budget, Event, ProximalNewton, solve
 
@@ -220,8 +220,9 @@ def test_fits_can_be_watched_from_outside_whatever_verbose_says(estimator):
         made.append(Recorder(*about))
         return made[-1]
 
-    with watched_by(make):
-        estimator.fit(X, Y)
+    token = WATCHER.set(make)
+    estimator.fit(X, Y)
+    WATCHER.reset(token)
     estimator.fit(X, Y)
     (recorder,) = made
     assert recorder.about[0] == type(estimator).__name__

@@ -51,16 +51,7 @@ MakeWatcher = Callable[[str, Sequence[str], float], AbstractContextManager[Any]]
 """
 
 WATCHER: ContextVar[MakeWatcher | None] = ContextVar("WATCHER", default=None)
-
-
-@contextmanager
-def watched_by(make: MakeWatcher) -> Iterator[None]:
-    """Within the block each fit of this thread has one more watcher, whatever its `verbose` says."""
-    token = WATCHER.set(make)
-    try:
-        yield
-    finally:
-        WATCHER.reset(token)
+"""While it is set, each fit of this thread has one more watcher, whatever its `verbose` says."""
 
 
 class Watch:
@@ -70,16 +61,12 @@ class Watch:
         self._watchers, self._lock = watchers, threading.Lock()
 
     def observer(self, k: int, share: Callable[[Event], float]) -> Callable[[Event], bool]:
-        """What the driver tells of each step of problem k; `share` says how much of the way is behind."""
-        return lambda event: self.see(k, event, share(event))
+        """What the driver tells of each step of problem k, until somebody asks to stop; `share`: how much is behind."""
+        return lambda event: any(self._tell("see", k, event, share(event)))
 
     def begin(self, k: int) -> None:
         """Problem k is begun."""
         self._tell("begin", k)
-
-    def see(self, k: int, event: Event, share: float) -> bool:
-        """Problem k has made a step; True: somebody asks it to stop."""
-        return any(self._tell("see", k, event, share))
 
     def end(self, k: int, solution: Solution) -> None:
         """Problem k has ended."""
@@ -136,12 +123,8 @@ def _callbacks(estimator: Any, X: Matrix, labels: Indices, weights: Floats, name
     """scikit-learn's order: setup, begin, …, end, teardown; an error or Ctrl-C goes straight to the teardown."""
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 
-    about = {
-        "estimator": estimator,
-        "X": X,
-        "y": lambda: estimator.classes_[labels],
-        "metadata": None if (weights == 1).all() else {"sample_weight": weights},
-    }
+    metadata = None if (weights == 1).all() else {"sample_weight": weights}
+    about = {"estimator": estimator, "X": X, "y": lambda: estimator.classes_[labels], "metadata": metadata}
     is_one = len(names) == 1
     try:
         root = CallbackSupportMixin._init_callback_context(
@@ -164,7 +147,7 @@ class _Callbacks:
         self._tasks: dict[int, Any] = {}
         self._done = [0] * len(names)
         self._stopped: set[int] = set()
-        self._is_over = self.was_interrupted = False
+        self.was_interrupted = False
 
     def begin(self, k: int) -> None:
         self._tasks[k] = self._root
@@ -175,14 +158,14 @@ class _Callbacks:
 
     def see(self, k: int, event: Event, share: float) -> bool:
         self._reach(k, share, event.relative_gap)
-        return self._is_over or k in self._stopped
+        return k in self._stopped
 
     def end(self, k: int, solution: Solution) -> None:
         if solution.status is Status.SOLVED and solution.certificate is not None:
             self._reach(k, 1.0, solution.certificate.relative_gap)
         self.was_interrupted |= solution.status is Status.INTERRUPTED
-        if len(self._names) > 1 and not self.was_interrupted:
-            self._is_over |= self._tasks[k].call_on_fit_task_end(estimator=self._estimator)
+        if len(self._names) > 1 and not self.was_interrupted and self._tasks[k].call_on_fit_task_end(estimator=self._estimator):
+            self._stopped.update(range(len(self._names)))
 
     def _reach(self, k: int, share: float, gap: float) -> None:
         """A subtask for each hundredth that is new, until a callback has enough."""
@@ -204,11 +187,8 @@ def warn_unless_solved(name: str, status: Status, certificate: Certificate, tol:
         reason = str(status).replace("max_iter", rounds)
         gap = f"the gap is {shown_above(certificate.relative_gap, 2)}, and {tol:g} was asked for."
         is_reached = certificate.relative_gap <= tol  # of the last convex step of a ramp, whose steps had not ended
-        warnings.warn(
-            f"{name}: {reason} {'Of the last convex step ' if is_reached else 'Not certified: '}{gap}",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
+        said = f"{name}: {reason} {'Of the last convex step ' if is_reached else 'Not certified: '}{gap}"
+        warnings.warn(said, ConvergenceWarning, stacklevel=5)
 
 
 def warn_of_mistakes(name: str, mistakes: list[int], epochs: int) -> None:
@@ -216,9 +196,5 @@ def warn_of_mistakes(name: str, mistakes: list[int], epochs: int) -> None:
     worst = max(mistakes)
     if worst:
         still = f"still made {worst} mistakes" if worst > 0 else "did not end"
-        warnings.warn(
-            f"{name}: the last of {epochs} epochs {still}. Allow more with max_iter; ask separability(X, y) whether "
-            "there is a hyperplane at all.",
-            ConvergenceWarning,
-            stacklevel=6,
-        )
+        advice = "Allow more with max_iter; ask separability(X, y) whether there is a hyperplane at all."
+        warnings.warn(f"{name}: the last of {epochs} epochs {still}. {advice}", ConvergenceWarning, stacklevel=6)

@@ -5,7 +5,8 @@ import pytest
 from sklearn.decomposition import PCA
 
 from maxmargin import SVC, LinearSVC
-from maxmargin.html_report.plane import _leading, evenly, lead
+from maxmargin.estimators.per_sample import Subject
+from maxmargin.html_report.charts import GRID, _leading, boundary, evenly
 from tests.html_report.pages import iris
 
 
@@ -17,8 +18,8 @@ def test_components_are_those_of_a_principal_component_analysis():
         np.testing.assert_allclose(ours[:, k], sign * theirs[:, k], atol=1e-9)
 
 
-def test_fewer_samples_than_components_are_padded():
-    assert _leading(np.ones((1, 1)), 2).tolist() == [[0.0, 0.0]]
+def test_what_does_not_spread_has_places_too():
+    assert np.abs(_leading(np.ones((3, 3)), 2)).max() < 1e-12
 
 
 def test_rows_are_evenly_chosen():
@@ -28,17 +29,12 @@ def test_rows_are_evenly_chosen():
 
 
 @pytest.mark.parametrize("model", [SVC(C=2.0), SVC(break_ties=True), LinearSVC()], ids=repr)
-def test_the_lead_vanishes_where_the_class_changes(model):
+def test_the_class_changes_at_the_edge_of_its_region(model):
     X, y = np.asarray(iris()[0])[:, :2], iris()[1]
-    model.fit(X, y)
-    low, high = X[y == "versicolor"], X[y == "virginica"]
-    is_between = model.predict(low) != model.predict(high)
-    low, high = low[is_between], high[is_between]
-    far = lead(model, low)
-    for _ in range(50):
-        middle = 0.5 * (low + high)
-        same = (model.predict(middle) == model.predict(low))[:, None]
-        low, high = np.where(same, middle, low), np.where(same, high, middle)
-    assert len(far) > 10
-    assert (far > 0).all()
-    assert np.median(lead(model, low)) < 1e-9
+    chart = boundary(Subject(model.fit(X, y), X, y))["chart"]
+    edges = np.vstack([line for _, class_, lines, _ in chart.parts if class_ == "edge" for line in lines])
+    wide, high = np.ptp(chart.x_range) / GRID, np.ptp(chart.y_range) / GRID
+    around = [model.predict(edges + np.array([a * wide, b * high])) for a in (-1.5, 0, 1.5) for b in (-1.5, 0, 1.5)]
+    is_edge = np.any(np.array(around) != around[0], axis=0)
+    assert len(edges) > 100
+    assert is_edge.mean() > 0.99
