@@ -11,8 +11,6 @@ A penalised bias of scale s may get a weight before any feature does; then s|Σ�
 sample and a row a feature; features join as they are violated.
 """
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -67,8 +65,8 @@ def _program(problem: Problem, more: float) -> float:
     minor = 1.0 if s[y > 0].sum() < s[y < 0].sum() else -1.0
     major = np.flatnonzero((y == -minor) & (s > 0))
     u = products.combine(problem.X, np.where(y == minor, s, 0.0), problem.rows)
-    X: Any = problem.X[problem.row(major)]
-    X = sp.csc_array(X).astype(np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+    X = sp.csc_array(problem.X[problem.row(major)]).astype(np.float64)
+    goal = np.concatenate([[-1.0], np.zeros(len(major))])
     sums = np.concatenate([[-float(s[y == minor].sum())], np.ones(len(major))])
     below = sp.hstack([sp.csc_array(-s[major][:, None]), sp.eye_array(len(major))], format="csr")  # a ≤ t s
     a, t = s[major] * (-sums[0] / float(s[major].sum())), 1.0
@@ -81,20 +79,12 @@ def _program(problem: Problem, more: float) -> float:
         if len(new) == 0:
             return float(t) if is_bounded else np.inf
         chosen = np.concatenate([chosen, new])
-        part = X[:, chosen].T
-        rows = sp.hstack([sp.csc_array(u[chosen][:, None]), -sp.csr_array(part)], format="csr")
-        found = linprog(
-            np.concatenate([[-1.0], np.zeros(len(major))]),
-            A_ub=sp.vstack([rows, -rows, below], format="csc"),
-            b_ub=np.concatenate([np.ones(2 * len(chosen)), np.zeros(len(major))]),
-            A_eq=sp.csr_array(sums[None]),
-            b_eq=[more],
-            bounds=(0, None),
-            method="highs",
-        )
-        is_bounded = found.x is not None  # else these features cannot tell the classes apart
+        rows = sp.hstack([sp.csc_array(u[chosen][:, None]), -X[:, chosen].T], format="csr")
+        most = np.concatenate([np.ones(2 * len(chosen)), np.zeros(len(major))])
+        found = linprog(goal, sp.vstack([rows, -rows, below], format="csc"), most, sp.csr_array(sums[None]), [more]).x
+        is_bounded = found is not None  # else these features cannot tell the classes apart
         if is_bounded:
-            t, a = float(found.x[0]), found.x[1:]
+            t, a = float(found[0]), found[1:]
 
 
 def _largest(problem: Problem, v: Floats) -> float:

@@ -45,8 +45,3 @@ def last_steps(problems: Sequence[Problem], outliers: Indices | tuple[Indices, .
         convex_step(problem, np.isin(problem.row(np.arange(problem.n)), rows))
         for problem, rows in zip(problems, left_out, strict=True)
     ]
-
-
-def first_step(problem: Problem) -> Problem:
-    """The hinge problem that the ramp begins with."""
-    return convex_step(problem, np.zeros(problem.n, dtype=bool))

@@ -27,14 +27,16 @@ Run = Callable[[int, Budget], T]
 def solve_several(
     tasks: Sequence[Task[T]], run: Run[T], budget: Budget, n_threads: int, watch: Any, takes_backends: bool
 ) -> list[T]:
-    """The solution of each task: by `run` in threads, or by the tasks themselves where joblib's backend takes them.
+    """The solution of each task: by `run` in threads, or by the tasks themselves where joblib's backend takes several.
 
     Another process tells nobody how it goes on, so that a watch hears of the ends alone.
     """
+    if len(tasks) == 1:
+        return [run(0, budget)]
     if not takes_backends or not jobs_elsewhere():
         return in_threads(run, len(tasks), budget, n_threads)
     solutions = map_elsewhere(_solved, [(task, budget) for task in tasks])
-    for k, solution in enumerate(solutions if watch is not None else []):
+    for k, solution in enumerate(solutions):
         watch.begin(k)
         watch.end(k, solution)
     return solutions
