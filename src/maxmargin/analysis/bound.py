@@ -1,9 +1,9 @@
 """One answer of a theorem, with everything that it rests on; and the numbers that go into a theorem, checked."""
 
-import inspect
 import math
 import numbers
 import operator
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
@@ -86,10 +86,7 @@ class Bound:
         return vars(self) | {"inputs": dict(self.inputs), "assumptions": list(self.assumptions), "vacuous": self.vacuous}
 
     def __float__(self) -> float:
-        try:
-            return float(self.value)
-        except OverflowError:  # a count beyond float64
-            return math.inf
+        return float(self.value) if self.value <= sys.float_info.max else math.inf  # a count may be beyond float64
 
     def __index__(self) -> int:
         if isinstance(self.value, int):
@@ -134,7 +131,7 @@ INPUTS = {
     "updates": (count, "updates is how often the perceptron changed w; the first sample always makes it do so."),
     "n_support": (at_most_m, "n_support is an expected number of support vectors, between 0 and m."),
 }
-"""The rule of each input, unless a theorem has another one, and what the input means."""
+"""The rule of each input, unless a theorem has another one, and what the input means; they are checked in this order."""
 
 
 def theorem(
@@ -146,17 +143,15 @@ def theorem(
     """
 
     def decorate(function: Callable[P, tuple[float, str]]) -> Callable[P, Bound]:
-        signature, name = inspect.signature(function), function.__name__
 
         @wraps(function)
         def bound(*args: P.args, **kwargs: P.kwargs) -> Bound:
-            given = signature.bind(*args, **kwargs)
-            plug_in = bool(given.arguments.pop("plug_in", False))
             inputs: dict[str, float] = {}
-            for key, value in given.arguments.items():
-                inputs[key] = _checked(key, value, rules.get(key, INPUTS[key][0]), inputs)
-            value, claim = function(**inputs)  # type: ignore[arg-type, call-arg]
-            return Bound(value, name, source, formula, claim, inputs, assumptions, kind, plug_in)
+            for key in [key for key in INPUTS if key in kwargs]:
+                inputs[key] = _checked(key, kwargs[key], rules.get(key, INPUTS[key][0]), inputs)
+            value, claim = function(*args, **{**kwargs, **inputs})  # type: ignore[arg-type]
+            plug_in = bool(kwargs.get("plug_in", False))
+            return Bound(value, function.__name__, source, formula, claim, inputs, assumptions, kind, plug_in)
 
         bound.__annotations__["return"] = Bound
         return bound
@@ -174,8 +169,7 @@ def _checked(name: str, value: Any, rule: Rule, given: Mapping[str, float]) -> f
         x = math.nan
     if x != math.inf and rule.holds(x, given):
         return x
-    wanted = rule.wanted.format(**given)
-    raise InvalidInputError(f"{name} = {value!r} where {wanted} is wanted. {INPUTS[name][1]}")
+    raise InvalidInputError(f"{name} = {value!r} where {rule.wanted.format(**given)} is wanted. {INPUTS[name][1]}")
 
 
 def smallest_sample(value: Callable[[int], float], epsilon: float, guess: float) -> int:

@@ -15,7 +15,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core import Hinge, Problem, products
-from maxmargin.typing import Floats
 
 JOIN = 100
 """So many features join the program at a time."""
@@ -30,29 +29,21 @@ def critical_cost(problem: Problem) -> float:
     >>> critical_cost(Problem(X, y, np.ones(2)))
     0.5
     """
-    s, y, scale = problem.cost, problem.y, problem.bias.scale
+    s, y, scale, is_free = problem.cost, problem.y, problem.bias.scale, problem.bias.is_free
     plus, minus = float(s[y > 0].sum()), float(s[y < 0].sum())
-    if not isinstance(problem.loss, Hinge):
-        return _smooth(problem, plus - minus, plus + minus)
-    at_zero = _inverse(_largest(problem, s * y))
-    if problem.bias.kind == "none" or plus == minus:
+    excess, is_hinge = plus - minus, isinstance(problem.loss, Hinge)
+    slope = 1.0 if is_hinge else 2.0  # of the loss at z = 0, where w = 0 and b = 0
+    at_zero = _inverse(float(np.abs(products.combine(problem.X, slope * s * y, problem.rows)).max(initial=0.0)))
+    b_leaves = 0.0 if is_free and excess else _inverse(slope * scale * abs(excess))
+    if at_zero <= b_leaves:
         return at_zero
-    if problem.bias.kind == "penalized" and at_zero <= _inverse(scale * abs(plus - minus)):
-        return at_zero
-    return _program(problem, 0.0 if problem.bias.is_free else 1.0 / scale)
-
-
-def _smooth(problem: Problem, excess: float, total: float) -> float:
-    """Squared hinge: α_j = 2 C s_j(1 − y_j b) at the best b, which a penalty of |b|/scale draws towards 0."""
-    s, y, scale = problem.cost, problem.y, problem.bias.scale
-    if problem.bias.is_free:
-        return _inverse(_largest(problem, 2.0 * s * (y - excess / total)))
-    at_zero = _inverse(_largest(problem, 2.0 * s * y))
-    if problem.bias.kind == "none" or at_zero <= _inverse(2.0 * scale * abs(excess)):  # where b leaves zero
-        return at_zero
-    # From there on C b = (C excess ∓ 1/(2 scale))/total, and Σ α_j y_j x_j = C rise + start is linear in C.
+    if is_hinge:
+        return _program(problem, 0.0 if is_free else 1.0 / scale)
+    # α_j = 2 C s_j(1 − y_j b) at the best b. From where b leaves zero on C b = (C excess ∓ 1/(2 scale))/total (without the last
+    # term where b is free), and Σ α_j y_j x_j = C rise + start is linear in C.
+    total = plus + minus
     rise = products.combine(problem.X, 2.0 * s * (y - excess / total), problem.rows)
-    start = products.combine(problem.X, s * (np.sign(excess) / (scale * total)), problem.rows)
+    start = products.combine(problem.X, s * (0.0 if is_free else np.sign(excess) / (scale * total)), problem.rows)
     meets = (1.0 - np.sign(rise) * start)[rise != 0.0] / np.abs(rise[rise != 0.0])
     return float(meets.min(initial=np.inf))
 
@@ -85,10 +76,6 @@ def _program(problem: Problem, more: float) -> float:
         is_bounded = found is not None  # else these features cannot tell the classes apart
         if is_bounded:
             t, a = float(found[0]), found[1:]
-
-
-def _largest(problem: Problem, v: Floats) -> float:
-    return float(np.abs(products.combine(problem.X, v, problem.rows)).max(initial=0.0))
 
 
 def _inverse(value: float) -> float:

@@ -192,6 +192,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     def _checked_tol(self) -> float:
         """The tolerance; parameters that no other object checks are checked here."""
         check_choice("loss", self.loss, TRAINABLE)
+        check_choice("penalty", self.penalty, ("l2", "l1"))
         check_flag("warm_start", self.warm_start)
         check_flag("verbose", self.verbose)
         check_integer("n_starts", self.n_starts)

@@ -7,7 +7,7 @@ import numpy as np
 
 from maxmargin.core import Bias, Problem, Regularization, Solution, products
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import check_choice, check_flag
+from maxmargin.estimators.base import check_flag
 from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, labels_from, largest
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.typing import Floats, Indices, Matrix
@@ -110,10 +110,6 @@ class LinearSVC(OneVsRest):
 
     # -- fit -----------------------------------------------------------------------------------------------------
 
-    def _checked_tol(self) -> float:
-        check_choice("penalty", self.penalty, ("l2", "l1"))
-        return super()._checked_tol()
-
     def _resolved_kernel(self, X: Matrix, weights: Floats) -> Kernel:
         return Linear()
 
@@ -149,16 +145,14 @@ class LinearSVC(OneVsRest):
         (array([0, 1]), array([ True,  True]))
         """
         X = self._checked(X)
-        scores = products.scores(X, self.coef_.T)
-        F = np.asarray(scores + self.intercept_)
+        scores = np.asarray(products.scores(X, self.coef_.T))
+        F = scores + self.intercept_
         labels = labels_from(self._shaped(F), self.classes_)
         if not self._balls:
             return labels, np.zeros(len(labels), dtype=bool)
-        lengths = products.lengths_above(X)
-        ends = [
-            ball.interval(scores[:, k], products.score_errors(X, self.coef_[k], lengths), lengths)
-            for k, ball in enumerate(self._balls)
-        ]
+        lengths, ends = products.lengths_above(X), []
+        for ball, f, w in zip(self._balls, scores.T, self.coef_, strict=True):
+            ends.append(ball.interval(f, products.score_errors(X, w, lengths), lengths))
         lower, upper = np.swapaxes(ends, 0, 1)
         if len(self.classes_) == 2:
             return labels, np.where(labels == self.classes_[1], lower[0] > 0, upper[0] < 0)
@@ -185,7 +179,5 @@ def bias_from(fit_intercept: Any, intercept_scaling: Any) -> Bias:
     if intercept_scaling is None:
         return Bias.free() if fit_intercept else Bias.none()
     if not fit_intercept:
-        raise InvalidInputError(
-            f"intercept_scaling={intercept_scaling!r} needs fit_intercept=True: there is no intercept to penalise."
-        )
+        raise InvalidInputError(f"intercept_scaling={intercept_scaling!r} penalises an intercept; it needs fit_intercept=True.")
     return Bias.penalized(intercept_scaling)

@@ -8,11 +8,13 @@ all of it runs in threads of this process, which copy nothing.
 """
 
 import math
+import operator
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from maxmargin.solvers import Budget
@@ -35,15 +37,11 @@ def solve_several(
         return [run(0, budget)]
     if not takes_backends or not jobs_elsewhere():
         return in_threads(run, len(tasks), budget, n_threads)
-    solutions = map_elsewhere(_solved, [(task, budget) for task in tasks])
+    solutions = map_elsewhere(operator.call, [(partial(task, budget=budget),) for task in tasks])
     for k, solution in enumerate(solutions):
         watch.begin(k)
         watch.end(k, solution)
     return solutions
-
-
-def _solved(task: Task[T], budget: Budget) -> T:
-    return task(budget=budget)
 
 
 def jobs_elsewhere() -> int:
