@@ -389,7 +389,7 @@ FAR = {
         "C × sample weight × class weight leaves",
     ),
     "class weight beyond float64": (LinearSVC(class_weight={0: 10**400}), None, "positive for every class, and finite"),
-    "tol beyond float64": (LinearSVC(tol=10**400), None, "tol must be the relative gap"),
+    "tol beyond float64": (LinearSVC(tol=10**400), None, "tol is the relative gap"),
     "seconds beyond float64": (SVC(max_seconds=10**400), None, "max_seconds must be"),
     "bias beyond float64": (LinearSVC(intercept_scaling=10**400), None, "scale of a penalized bias"),
 }

@@ -6,7 +6,7 @@ data. Theorems speak of the distribution, a sample only hints at it: what `of_mo
 
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def of_model(estimator: Any, X: Any, y: Any, *, delta: float = 0.05) -> dict[str
         found = _of_objective(*stored.problems[0], delta, is_ramp=hasattr(estimator, "outliers_"))
     elif anatomies(estimator, X, y) and getattr(estimator, "witness_", None) is not None:  # a model file keeps none
         w, b, problem = estimator.witness_.w, estimator.witness_.b, estimator.witness_.problem
-        found = _updates(problem, _Ball.of(problem, Candidate(w, b, np.zeros(problem.n))))
+        found = _updates(problem, _Ball(problem, Candidate(w, b, np.zeros(problem.n))))
     if isinstance(getattr(estimator, "kernel_", Linear()), Linear):
         d = estimator.n_features_in_ + int(estimator.fit_intercept)
         found["vc_rate"] = theorems.vc_rate(d=d, m=len(y))
@@ -82,7 +82,7 @@ def _of_objective(problem: Problem, candidate: Candidate, delta: float, is_ramp:
     Hard margin: s² = ρ|b|/‖w‖ gives the smallest product of radius and norm, ρ‖w‖ + |b|. Soft margin: the corollary at the
     model's own λ; s² = λ|b|√(m/2) makes λb²/s² + 2s²/(λm) smallest, |b|√(8/m).
     """
-    ball, found = _Ball.of(problem, candidate), {}
+    ball, found = _Ball(problem, candidate), {}
     is_covered = problem.penalty.strongly_convex and problem.loss.convex and not is_ramp
     cost = np.unique(problem.cost[problem.present])
     if problem.is_hard and ball.closest > 0:
@@ -107,23 +107,19 @@ def _updates(problem: Problem, ball: "_Ball") -> dict[str, Bound]:
     return {"perceptron_updates": theorems.perceptron_updates(rho=rho, gamma=gamma)} if ball.closest > 0 else {}
 
 
-class _Ball(NamedTuple):
-    """What is measured on a model: m samples within ρ, ‖w‖, b, the mean hinge loss and min_j y_jF_j."""
+class _Ball:
+    """What is measured on a model: m samples within ρ, ‖w‖, b, the mean hinge loss and min_j y_jF_j.
 
-    m: int
-    rho: float
-    norm: float
-    b: float
-    hinge: float
-    closest: float
+    Of all samples, those included that the last convex step of a ramp loss leaves out.
+    """
 
-    @classmethod
-    def of(cls, problem: Problem, candidate: Candidate) -> "_Ball":
-        """Of all samples, those included that the last convex step of a ramp loss leaves out."""
+    def __init__(self, problem: Problem, candidate: Candidate) -> None:
         f = problem.decision(candidate.w)
         z = problem.y * (f + candidate.b)
-        rho, norm = (math.sqrt(max(float(square), 0.0)) for square in (problem.diag().max(), problem.norm2(candidate.w, f)))
-        return cls(problem.n, rho, norm, float(candidate.b), float(np.maximum(0.0, 1.0 - z).mean()), float(z.min()))
+        squares = problem.diag().max(), problem.norm2(candidate.w, f)
+        self.rho, self.norm = (math.sqrt(max(float(square), 0.0)) for square in squares)
+        self.m, self.b = problem.n, float(candidate.b)
+        self.hinge, self.closest = float(np.maximum(0.0, 1.0 - z).mean()), float(z.min())
 
     def with_constant(self, s: float) -> tuple[float, float, float]:
         """(ρ, ‖w‖, γ) of the samples with b as the weight of a constant feature s; s = 0 only where b = 0."""

@@ -16,10 +16,7 @@ from maxmargin.rounding import raised
 Kind: TypeAlias = Literal["error", "rate", "count", "samples", "margin", "confidence", "parameter"]
 """What the number is: an upper bound on an error probability, a rate, a number of updates or of samples, and so on."""
 
-PLUG_IN = (
-    "This is a plug-in figure: it uses values measured on the sample where the theorem speaks of the distribution, so it is an "
-    "indication and no guarantee."
-)
+PLUG_IN = "This is a plug-in figure, by values of the sample instead of the distribution: an indication and no guarantee."
 
 P = ParamSpec("P")
 

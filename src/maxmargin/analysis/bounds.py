@@ -244,8 +244,7 @@ def soft_margin_samples(*, B: float, rho: float, epsilon: float, plug_in: bool =
     root = rho / epsilon * B
     m = smallest_sample(lambda m: _excess(B, rho, m), epsilon, 8 * root * root)
     above, norm = shown_above(epsilon, 4), shown_below(B, 4)
-    claim = f"From {m} samples on, the soft margin's error on new data is, in the mean over training sets, at most {above}"
-    return m, f"{claim} above the best hinge loss of a vector of norm at most {norm}."
+    return m, f"From {m} samples on, the soft margin's mean error is at most {above} above the best hinge loss with ‖w‖ ≤ {norm}."
 
 
 def _excess(B: float, rho: float, m: int) -> float:

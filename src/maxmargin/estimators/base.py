@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import L2, Bias, Candidate, Problem, Regularization, Solution, Status, penalty_from_name
+from maxmargin.core import Bias, Candidate, Problem, Regularization, Solution, Status, penalty_from_name
 from maxmargin.core.certificate.optimum_ball import optimum_balls
 from maxmargin.core.losses import TRAINABLE, loss_from_name
 from maxmargin.errors import InvalidInputError
@@ -27,7 +27,7 @@ from maxmargin.estimators.multiclass.parallel import solve_several
 from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, warn_unless_solved, watching
 from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trainer, store_outliers
-from maxmargin.estimators.training_data import Fingerprint, class_factors, costs
+from maxmargin.estimators.training_data import READABLE, Fingerprint, class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
 from maxmargin.solvers import Auto, Budget, Event, Solver, solve, solver_from_name
@@ -59,7 +59,7 @@ def check(is_right: bool, name: str, value: Any, wanted: str) -> None:
 
 def check_tol(tol: Any) -> float:
     """A tolerance is a number ≥ 0."""
-    check(is_number(tol) and 0 <= tol < np.inf, "tol", tol, "the relative gap to reach, a number ≥ 0")
+    check(is_number(tol) and 0 <= tol < np.inf, "tol is the relative gap to reach and", tol, "a number ≥ 0")
     return float(tol)
 
 
@@ -144,17 +144,14 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """
         with unchanged_by_errors(self):
             X, labels, weights = self._validated(X, y, sample_weight)
-            threads = usable_threads(self.n_jobs) if X.size >= 2 * PIECE_VALUES else 1
-            fingerprint = begun(partial(Fingerprint.of, X, labels, weights), threads)
             was_interrupted = self._fit(X, labels, weights)
-            self.fingerprint_ = fingerprint()
         if was_interrupted:
             raise KeyboardInterrupt
         return self
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Indices, Floats]:
         """Rows, labels 0 … k − 1 of `classes_`, weights ≥ 0."""
-        X, y = validate_data(self, X, y, **training_data.READABLE)
+        X, y = validate_data(self, X, y, **READABLE)
         X = training_data.checked_rows(X)
         self.classes_, labels = training_data.encoded(y)
         weights = training_data.checked_weights(sample_weight, X)
@@ -163,10 +160,10 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
 
     def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
         """Train on validated input. Returns whether it was interrupted; a model is stored all the same."""
-        tol = self._checked_tol()
+        threads, seed, tol = usable_threads(self.n_jobs), seed_from(self.random_state), self._checked_tol()
+        fingerprint = begun(partial(Fingerprint.of, X, labels, weights), threads if X.size >= 2 * PIECE_VALUES else 1)
         problems = self._problems(X, labels, weights)
         warm = self._warm_starts(problems, labels)
-        threads, seed = usable_threads(self.n_jobs), seed_from(self.random_state)
         solver = self._solver(seed, threads if len(problems) == 1 else 1)
         budget = self._allowance(problems[0])
         budget = replace(budget, bytes=budget.bytes // min(threads, len(problems)))  # as many fits hold rows at a time
@@ -184,7 +181,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
 
             solutions = solve_several(tasks, run, budget, threads, watch, self._takes_backends)
             self.class_weight_ = class_factors(self.class_weight, self.classes_, labels, weights)
-            self.shape_fit_ = X.shape
+            self.shape_fit_, self.fingerprint_ = X.shape, fingerprint()
             self._store(X, labels, problems, solutions)
         self._warn(solutions, tol)
         return any(solution.status is Status.INTERRUPTED for solution in solutions)
@@ -201,8 +198,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     def _warn(self, solutions: list[Any], tol: float) -> None:
         """Say which gaps are above the one that was asked for."""
         for solution in solutions:
-            is_as_asked = self.tol is None and solution.status is Status.ITERATION_BUDGET
-            if solution.status is not Status.SOLVED and not is_as_asked:
+            if self.tol is not None or solution.status is not Status.ITERATION_BUDGET:
                 warn_unless_solved(type(self).__name__, solution.status, solution.certificate, tol, self._rounds)
 
     # -- problems ------------------------------------------------------------------------------------------------
@@ -211,9 +207,9 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """The binary problems of validated data, all with one resolved kernel: by default that of the parameters."""
         kernel = self._resolved_kernel(X, weights) if kernel is None else kernel
         trade_off, loss = self._trade_off(), loss_from_name(self.loss)
-        penalty = L2() if self.penalty == "l2" else penalty_from_name(self.penalty)
+        penalty, bias = penalty_from_name(self.penalty), self._bias()
         factors = class_factors(self.class_weight, self.classes_, labels, weights)[labels]
-        bias, shared = self._bias(), None if isinstance(kernel, Linear) else KernelMatrix(kernel, X)
+        shared = None if isinstance(kernel, Linear) else KernelMatrix(kernel, X)
         problems: list[Problem] = []
         for i, j in self._opponents():
             is_whole = j is None or len(self.classes_) == 2
@@ -330,7 +326,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     def _checked(self, X: Any) -> Matrix:
         """Samples to predict, validated."""
         check_is_fitted(self, "intercept_")
-        return validate_data(self, X, reset=False, **training_data.READABLE)
+        return validate_data(self, X, reset=False, **READABLE)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
