@@ -172,7 +172,7 @@ CLAIMS = (
     ),
     Claim(
         "analysis/bounds.py",
-        "From {} samples on, the soft margin's error",
+        "From {} samples on, the soft margin's mean error",
         "tests/analysis/test_bounds.py::test_soft_margin_samples_are_enough_and_one_less_is_not",
     ),
     Claim(

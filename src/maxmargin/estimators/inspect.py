@@ -85,14 +85,7 @@ def stored_problems(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -
 
 
 def separability(
-    X: Any,
-    y: Any,
-    *,
-    kernel: Any = "linear",
-    degree: int = 3,
-    gamma: Any = "scale",
-    coef0: float = 0.0,
-    fit_intercept: bool = True,
+    X: Any, y: Any, *, kernel: Any = "linear", degree: int = 3, gamma: Any = "scale", coef0: float = 0, fit_intercept: bool = True
 ) -> decision.Verdict:
     """Can a hyperplane separate the two classes? A witness either way.
 

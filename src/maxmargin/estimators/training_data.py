@@ -108,7 +108,7 @@ def costs(trade_off: Regularization, weights: Floats, factors: Floats, penalty: 
         found = cost * weights * factors
     if np.isinf(found).any() or (found[weights > 0] == 0.0).any():
         product = f"{cost:.3g} times weights up to {weights.max():.3g} and class weights up to {factors.max():.3g}"
-        raise InvalidInputError(f"C × sample weight × class weight leaves float64: {product}. Use values nearer to 1.")
+        raise InvalidInputError(f"C × sample weight × class weight leaves the range of float64: {product}. Use values near 1.")
     return found
 
 
