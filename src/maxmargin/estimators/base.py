@@ -25,7 +25,7 @@ from maxmargin.estimators import training_data
 from maxmargin.estimators.multiclass.one_vs_one import opponents
 from maxmargin.estimators.multiclass.parallel import solve_several
 from maxmargin.estimators.multiclass.per_problem import store_solutions
-from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, warn_unless_solved, watching
+from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, warn_unless_solved, watching
 from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trainer, store_outliers
 from maxmargin.estimators.training_data import READABLE, Fingerprint, class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix
@@ -170,12 +170,14 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         tasks: list[Train] = [
             partial(self._trainer(k, seed), problem, solver, tol=tol, warm=warm[k]) for k, problem in enumerate(problems)
         ]
+        is_watched = self.verbose or getattr(self, "_skl_callbacks", None) or WATCHER.get() is not None
         with watching(self, X, labels, weights, tol, self._problem_names()) as watch:
 
             def run(k: int, budget: Budget) -> Solution:
                 self._refuse(k, problems[k])
                 watch.begin(k)
-                solution = tasks[k](budget=budget, observe=watch.observer(k, self._share(tol)))
+                observe = watch.observer(k, self._share(tol)) if is_watched else None
+                solution = tasks[k](budget=budget, observe=observe)
                 watch.end(k, solution)
                 return self._settled(k, problems[k], solution)
 
