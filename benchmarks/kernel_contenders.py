@@ -12,7 +12,7 @@ from benchmarks.contenders import Contender
 from benchmarks.timing import timed
 from maxmargin import SVC
 from maxmargin.core import Candidate, Problem, certify
-from maxmargin.estimators.multiclass.one_vs_one import pairs_of, unpack_dual
+from maxmargin.estimators.multiclass.one_vs_one import places
 from maxmargin.threads import one_blas_thread, usable_threads
 
 CACHE_MB = 1024
@@ -86,12 +86,13 @@ def certified_gap(model: Any, X: Any, y: Any, C: float) -> float:
     ours = SVC(C)
     X, labels, weights = ours._validated(X, y, None)
     dual_coef = model.dual_coef_.toarray() if sp.issparse(model.dual_coef_) else np.asarray(model.dual_coef_)
-    support, n_classes = np.asarray(model.support_, dtype=np.intp), len(ours.classes_)
+    table = np.zeros((len(dual_coef), len(labels)))
+    table[:, np.asarray(model.support_, dtype=np.intp)] = dual_coef
     gaps = []
     with one_blas_thread():
-        for k, problem in enumerate(ours._problems(X, labels, weights)):
-            beta = unpack_dual(pairs_of(labels, n_classes)[k], support, dual_coef, labels)
-            gaps.append(_gap(problem, beta, float(np.ravel(model.intercept_)[k])))
+        problems, of_each = ours._problems(X, labels, weights), places(labels, len(ours.classes_))
+        for problem, place, b in zip(problems, of_each, np.ravel(model.intercept_), strict=True):
+            gaps.append(_gap(problem, table[place], float(b)))
     return max(gaps)
 
 

@@ -6,7 +6,7 @@ data. Theorems speak of the distribution, a sample only hints at it: what `of_mo
 
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def of_model(estimator: Any, X: Any, y: Any, *, delta: float = 0.05) -> dict[str
         found = _of_objective(*stored.problems[0], delta, is_ramp=hasattr(estimator, "outliers_"))
     elif anatomies(estimator, X, y) and getattr(estimator, "witness_", None) is not None:  # a model file keeps none
         w, b, problem = estimator.witness_.w, estimator.witness_.b, estimator.witness_.problem
-        found = _updates(problem, _Ball.of(problem, Candidate(w, b, np.zeros(problem.n))))
+        found = _updates(problem, _Ball(problem, Candidate(w, b, np.zeros(problem.n))))
     if isinstance(getattr(estimator, "kernel_", Linear()), Linear):
         d = estimator.n_features_in_ + int(estimator.fit_intercept)
         found["vc_rate"] = theorems.vc_rate(d=d, m=len(y))
@@ -77,79 +77,51 @@ def of_model(estimator: Any, X: Any, y: Any, *, delta: float = 0.05) -> dict[str
 
 
 def _of_objective(problem: Problem, candidate: Candidate, delta: float, is_ramp: bool) -> dict[str, Bound]:
-    """Of a model that minimises something; the theorems on convex losses do not cover the last step of a ramp."""
-    ball, found = _Ball.of(problem, candidate), {}
+    """Of a model that minimises something; the theorems on convex losses do not cover the last step of a ramp.
+
+    Hard margin: s² = ρ|b|/‖w‖ gives the smallest product of radius and norm, ρ‖w‖ + |b|. Soft margin: the corollary at the
+    model's own λ; s² = λ|b|√(m/2) makes λb²/s² + 2s²/(λm) smallest, |b|√(8/m).
+    """
+    ball, found = _Ball(problem, candidate), {}
     is_covered = problem.penalty.strongly_convex and problem.loss.convex and not is_ramp
-    if ball.closest > 0 and problem.is_hard:
-        found["hard_margin"] = _hard(problem, ball, delta)
     cost = np.unique(problem.cost[problem.present])
-    if is_covered and isinstance(problem.loss, Hinge) and not problem.is_hard and len(cost) == 1:
-        found["soft_margin"] = _soft(problem, ball, float(cost[0]))
+    if problem.is_hard and ball.closest > 0:
+        rho, _, gamma = ball.with_constant(math.sqrt(ball.rho * abs(ball.b) / ball.norm) or float(ball.b != 0.0))
+        found["hard_margin"] = theorems.hard_margin(rho=rho, gamma=gamma, m=ball.m, delta=delta, plug_in=True)
+    elif is_covered and isinstance(problem.loss, Hinge) and not problem.is_hard and len(cost) == 1:
+        lam = Regularization.sum(float(cost[0])).to("tikhonov", ball.m).value
+        rho, norm, _ = ball.with_constant(problem.bias.scale or math.sqrt(lam * abs(ball.b) * math.sqrt(ball.m / 2)))
+        found["soft_margin"] = theorems.soft_margin(hinge_loss=ball.hinge, norm=norm, lam=lam, rho=rho, m=ball.m, plug_in=True)
+    if problem.bias.is_free:
+        found = {name: replace(bound, assumptions=(*bound.assumptions, FREE_BIAS)) for name, bound in found.items()}
     found |= _updates(problem, ball)
     if is_covered:
-        support = count_groups(problem.loss, problem.cost, candidate.beta * problem.y)
-        found["leave_one_out_support"] = theorems.leave_one_out_support(
-            n_support=support.on + support.inside, m=ball.m, plug_in=True
-        )
+        _, on, inside = count_groups(problem.loss, problem.cost, candidate.beta * problem.y)
+        found["leave_one_out_support"] = theorems.leave_one_out_support(n_support=on + inside, m=ball.m, plug_in=True)
     return found
 
 
-class _Ball(NamedTuple):
-    """What is measured on a model: m samples within ρ, ‖w‖, b, the mean hinge loss and min_j y_jF_j."""
+def _updates(problem: Problem, ball: "_Ball") -> dict[str, Bound]:
+    """Of the perceptron, whose constant feature is 1."""
+    rho, _, gamma = ball.with_constant(0.0 if problem.bias.kind == "none" else 1.0)
+    return {"perceptron_updates": theorems.perceptron_updates(rho=rho, gamma=gamma)} if ball.closest > 0 else {}
 
-    m: int
-    rho: float
-    norm: float
-    b: float
-    hinge: float
-    closest: float
 
-    @classmethod
-    def of(cls, problem: Problem, candidate: Candidate) -> "_Ball":
-        """Of all samples, those included that the last convex step of a ramp loss leaves out."""
+class _Ball:
+    """What is measured on a model: m samples within ρ, ‖w‖, b, the mean hinge loss and min_j y_jF_j.
+
+    Of all samples, those included that the last convex step of a ramp loss leaves out.
+    """
+
+    def __init__(self, problem: Problem, candidate: Candidate) -> None:
         f = problem.decision(candidate.w)
         z = problem.y * (f + candidate.b)
-        return cls(
-            m=problem.n,
-            rho=float(np.sqrt(max(problem.diag().max(), 0.0))),
-            norm=math.sqrt(max(problem.norm2(candidate.w, f), 0.0)),
-            b=float(candidate.b),
-            hinge=float(np.maximum(0.0, 1.0 - z).mean()),
-            closest=float(z.min()),
-        )
+        squares = problem.diag().max(), problem.norm2(candidate.w, f)
+        self.rho, self.norm = (math.sqrt(max(float(square), 0.0)) for square in squares)
+        self.m, self.b = problem.n, float(candidate.b)
+        self.hinge, self.closest = float(np.maximum(0.0, 1.0 - z).mean()), float(z.min())
 
-    def with_constant(self, s: float) -> tuple[float, float]:
-        """(radius, norm) of the samples and weights with b as the weight of a constant feature s; s = 0 only where b = 0."""
-        return math.hypot(self.rho, s), math.hypot(self.norm, self.b / s if s else 0.0)
-
-
-def _hard(problem: Problem, ball: _Ball, delta: float) -> Bound:
-    """s² = ρ|b|/‖w‖ gives the smallest product of radius and norm: ρ‖w‖ + |b|."""
-    s = math.sqrt(ball.rho * abs(ball.b) / ball.norm)
-    if s == 0.0 and ball.b:
-        s = 1.0  # all samples are at the origin, whatever s
-    radius, B = ball.with_constant(s)
-    gamma = min(ball.closest / B, radius)
-    bound = theorems.hard_margin(rho=radius, gamma=gamma, m=ball.m, delta=delta, plug_in=True)
-    return _said(problem, bound)
-
-
-def _soft(problem: Problem, ball: _Ball, cost: float) -> Bound:
-    """The corollary at the model's own λ; s² = λ|b|√(m/2) makes λb²/s² + 2s²/(λm) smallest: |b|√(8/m)."""
-    lam = Regularization.sum(cost).to("tikhonov", ball.m).value
-    s = problem.bias.scale or math.sqrt(lam * abs(ball.b) * math.sqrt(ball.m / 2))
-    radius, B = ball.with_constant(s)
-    return _said(problem, theorems.soft_margin(hinge_loss=ball.hinge, norm=B, lam=lam, rho=radius, m=ball.m, plug_in=True))
-
-
-def _said(problem: Problem, bound: Bound) -> Bound:
-    """The bound, with what a free bias has it assume."""
-    return replace(bound, assumptions=(*bound.assumptions, FREE_BIAS)) if problem.bias.is_free else bound
-
-
-def _updates(problem: Problem, ball: _Ball) -> dict[str, Bound]:
-    """Of the perceptron, whose constant feature is 1."""
-    if not ball.closest > 0:
-        return {}
-    radius, B = (ball.rho, ball.norm) if problem.bias.kind == "none" else ball.with_constant(1.0)
-    return {"perceptron_updates": theorems.perceptron_updates(rho=radius, gamma=min(ball.closest / B, radius))}
+    def with_constant(self, s: float) -> tuple[float, float, float]:
+        """(ρ, ‖w‖, γ) of the samples with b as the weight of a constant feature s; s = 0 only where b = 0."""
+        rho, norm = math.hypot(self.rho, s), math.hypot(self.norm, self.b / s if s else 0.0)
+        return rho, norm, min(self.closest / norm, rho) if norm else rho

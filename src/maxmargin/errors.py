@@ -40,9 +40,6 @@ class ModelFileError(InvalidInputError):
         super().__init__(message)
         self.part = part
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.args[0], self.part)
-
 
 class NotSupportedError(MaxMarginError, ValueError):
     """A combination of problem and solver that does not exist; the message names one that does."""
@@ -61,9 +58,6 @@ class NotSeparableError(MaxMarginError, ValueError):
         super().__init__(message)
         self.witness = witness
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.args[0], self.witness)
-
 
 class UndecidedError(MaxMarginError, ArithmeticError):
     """Neither answer could be proved at the precision of the arithmetic.
@@ -77,9 +71,6 @@ class UndecidedError(MaxMarginError, ArithmeticError):
     def __init__(self, message: str, verdict: Any = None) -> None:
         super().__init__(message)
         self.verdict = verdict
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.args[0], self.verdict)
 
 
 class MemoryBudgetError(MemoryError, MaxMarginError):

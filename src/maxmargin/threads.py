@@ -8,7 +8,6 @@ the guard every product runs on one thread. Code with enough work for more cuts 
 import os
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
@@ -31,26 +30,24 @@ _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
 
 
-class _Setting:
+class _Shared(AbstractContextManager[None]):
     """A setting of the whole process: made by the first of all concurrent holders, taken back by the last."""
 
-    def __init__(self, make: Callable[[], Callable[[], None]]) -> None:
-        self._make, self.n_holders = make, 0
+    def __init__(self, setting: Callable[[], AbstractContextManager[None]]) -> None:
+        self._setting, self.n_holders = setting, 0
 
-    @contextmanager
-    def hold(self) -> Iterator[None]:
-        """Hold the setting; `make` returns what takes it back."""
+    def __enter__(self) -> None:
         with _lock:
             self.n_holders += 1
             if self.n_holders == 1:
-                self._take_back = self._make()
-        try:
-            yield
-        finally:
-            with _lock:
-                self.n_holders -= 1
-                if self.n_holders == 0:
-                    self._take_back()
+                self._held = self._setting()
+                self._held.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        with _lock:
+            self.n_holders -= 1
+            if self.n_holders == 0:
+                self._held.__exit__(None, None, None)
 
 
 @lru_cache(maxsize=1)
@@ -70,25 +67,25 @@ def _free_control() -> None:
         OpenBLASController.clear_controlling_thread(force=True)
 
 
-def _limit_blas() -> Callable[[], None]:
+@contextmanager
+def _limited_blas() -> Iterator[None]:
     _free_control()
     limiter = _controller().limit(limits=1, user_api="blas")
-
-    def restore() -> None:
-        _free_control()
-        limiter.restore_original_limits()
-        _free_control()
-
-    return restore
+    yield
+    _free_control()
+    limiter.restore_original_limits()
+    _free_control()
 
 
-def _shorten_turns() -> Callable[[], None]:
+@contextmanager
+def _shortened_turns() -> Iterator[None]:
     usual = sys.getswitchinterval()
     sys.setswitchinterval(min(usual, SHORT_TURN))
-    return partial(sys.setswitchinterval, usual)
+    yield
+    sys.setswitchinterval(usual)
 
 
-_one_blas_thread, _short_turns = _Setting(_limit_blas), _Setting(_shorten_turns)
+_one_blas_thread, _short_turns = _Shared(_limited_blas), _Shared(_shortened_turns)
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
@@ -99,7 +96,7 @@ def one_blas_thread() -> AbstractContextManager[None]:
     >>> with one_blas_thread():
     ...     pass
     """
-    return _one_blas_thread.hold()
+    return _one_blas_thread
 
 
 def short_turns() -> AbstractContextManager[None]:
@@ -111,7 +108,7 @@ def short_turns() -> AbstractContextManager[None]:
     ...     sys.getswitchinterval() <= SHORT_TURN
     True
     """
-    return _short_turns.hold()
+    return _short_turns
 
 
 def usable_threads(n_jobs: int | None) -> int:
@@ -148,21 +145,17 @@ def together(tasks: Sequence[Callable[[], T]], n_threads: int) -> list[T]:
     """
     if n_threads < 2 or len(tasks) < 2:
         return [task() for task in tasks]
-    todo, results = deque(enumerate(tasks)), {}
+    todo, results = iter(range(len(tasks))), {}
 
     def work() -> None:
-        while True:
-            try:
-                k, task = todo.popleft()  # safe in threads
-            except IndexError:
-                return
-            results[k] = task()
+        for k in todo:  # whichever thread is free takes the next
+            results[k] = tasks[k]()
 
     helpers = [_helpers().submit(work) for _ in range(min(n_threads, len(tasks)) - 1)]
     try:
         work()
     finally:
-        todo.clear()
+        list(todo)  # after an error nothing more is begun
         started = [helper for helper in helpers if not helper.cancel()]
         wait(started)
     for helper in started:

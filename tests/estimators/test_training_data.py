@@ -14,15 +14,16 @@ from sklearn.datasets import load_iris, make_moons
 from maxmargin import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron, bounds, certify, report, xi_alpha
 from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.estimators.training_data import (
-    MIXED,
-    OTHER_BOTH,
-    OTHER_LABELS,
-    OTHER_ORDER,
-    OTHER_VALUES,
-    OTHER_WEIGHTS,
     Fingerprint,
 )
 from maxmargin.kernel_matrix.tiles import TILE_BYTES
+
+OTHER_ORDER = "These are the training rows in another order."
+MIXED = "These are the training rows in another order, and their labels or weights did not move with them."
+OTHER_LABELS = "These are the training rows, but labels differ from those of the fit."
+OTHER_WEIGHTS = "These are the training rows, but weights differ from those of the fit."
+OTHER_BOTH = "These are the training rows, but labels and weights differ from those of the fit."
+OTHER_VALUES = "These are not the rows that the model was trained on: their values differ."
 
 RNG = np.random.default_rng(0)
 N_VALUES = TILE_BYTES // 24

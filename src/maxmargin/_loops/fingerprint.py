@@ -10,8 +10,6 @@ FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 A, B, C, HALF = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 """Its shifts; and half of the bits."""
 MINUS_ZERO, NOTHING, ONE = np.uint64(1 << 63), np.uint64(0), np.uint64(1)
-TILE = 2048
-"""Rows whose sums stay in the first-level cache while columns are visited: 16 kB."""
 
 
 @loop
@@ -49,19 +47,6 @@ def add_rows(words, keys, out):
             word = NOTHING if word == MINUS_ZERO else word
             total += (word ^ (word >> HALF)) * keys[j]
         out[i] += total
-
-
-@loop
-def add_columns(words, keys, out):
-    """The same of the transposed matrix: a row of `words` is a column."""
-    for start in range(0, words.shape[1], TILE):
-        sums = out[start : start + TILE]
-        for j in range(words.shape[0]):
-            column, factor = words[j, start : start + TILE], keys[j]
-            for i in range(column.shape[0]):
-                word = column[i]
-                word = NOTHING if word == MINUS_ZERO else word
-                sums[i] += (word ^ (word >> HALF)) * factor
 
 
 @loop

@@ -1,11 +1,11 @@
 """One answer of a theorem, with everything that it rests on; and the numbers that go into a theorem, checked."""
 
-import inspect
 import math
 import numbers
 import operator
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import wraps
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeAlias
@@ -16,6 +16,7 @@ from maxmargin.rounding import raised
 Kind: TypeAlias = Literal["error", "rate", "count", "samples", "margin", "confidence", "parameter"]
 """What the number is: an upper bound on an error probability, a rate, a number of updates or of samples, and so on."""
 
+PLUG_IN = "This is a plug-in figure, by values of the sample instead of the distribution: an indication and no guarantee."
 
 P = ParamSpec("P")
 
@@ -79,15 +80,10 @@ class Bound:
 
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain data, for example for JSON."""
-        known = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        known |= {"inputs": dict(self.inputs), "assumptions": list(self.assumptions)}
-        return known | {"vacuous": self.vacuous}
+        return vars(self) | {"inputs": dict(self.inputs), "assumptions": list(self.assumptions), "vacuous": self.vacuous}
 
     def __float__(self) -> float:
-        try:
-            return float(self.value)
-        except OverflowError:  # a count beyond float64
-            return math.inf
+        return float(self.value) if self.value <= sys.float_info.max else math.inf  # a count may be beyond float64
 
     def __index__(self) -> int:
         if isinstance(self.value, int):
@@ -95,21 +91,13 @@ class Bound:
         raise TypeError(f"{self.name} is {self.value!r}, no count. Use float() of it.")
 
     def __str__(self) -> str:
-        words = [self.claim]
-        if self.vacuous:
-            words.append("This is vacuous: no error probability exceeds 1, so nothing is learned from it.")
-        if self.plug_in:
-            words.append(
-                "This is a plug-in figure: it uses values measured on the sample where the theorem speaks of the "
-                "distribution, so it is an indication and no guarantee."
-            )
-        if self.assumptions:
-            words.append(f"Assumed: {'; '.join(self.assumptions)}.")
-        return " ".join(words)
+        vacuous = "This is vacuous: no error probability exceeds 1, so nothing is learned from it." if self.vacuous else ""
+        assumed = f"Assumed: {'; '.join(self.assumptions)}." if self.assumptions else ""
+        return " ".join(filter(None, (self.claim, vacuous, PLUG_IN if self.plug_in else "", assumed)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # a mapping proxy cannot be pickled: go through the constructor
-        return Bound, tuple(dict(self.inputs) if entry.name == "inputs" else getattr(self, entry.name) for entry in fields(self))
+        return Bound, tuple((vars(self) | {"inputs": dict(self.inputs)}).values())
 
 
 class Rule(NamedTuple):
@@ -120,6 +108,7 @@ class Rule(NamedTuple):
 
 
 positive = Rule("a finite number > 0", lambda x, _: x > 0)
+at_most_rho = Rule("a number > 0 and at most rho = {rho}", lambda x, given: 0 < x <= raised(given["rho"], 4))
 not_negative = Rule("a finite number ≥ 0", lambda x, _: x >= 0)
 probability = Rule("a number strictly between 0 and 1", lambda x, _: 0 < x < 1)
 count = Rule("an integer from 1 to 1e300", lambda x, _: 1 <= x <= 10**300)
@@ -127,10 +116,7 @@ at_most_m = Rule("a number between 0 and m = {m}", lambda x, given: 0 <= x <= gi
 
 INPUTS = {
     "rho": (not_negative, "rho is the radius of the data: every ‖x‖ ≤ ρ."),
-    "gamma": (
-        positive,
-        "gamma is the margin, a distance; a sample that is not separated has none: use soft_margin there.",
-    ),
+    "gamma": (at_most_rho, "gamma is the margin, γ ≤ ‖x‖ ≤ ρ; a sample that is not separated has none: use soft_margin there."),
     "m": (count, "m is the number of training samples."),
     "d": (count, "d is the number of features."),
     "delta": (probability, "delta is the probability with which the bound may fail, for example 0.05."),
@@ -142,7 +128,7 @@ INPUTS = {
     "updates": (count, "updates is how often the perceptron changed w; the first sample always makes it do so."),
     "n_support": (at_most_m, "n_support is an expected number of support vectors, between 0 and m."),
 }
-"""The rule of each input, unless a theorem has another one, and what the input means."""
+"""The rule of each input, unless a theorem has another one, and what the input means; they are checked in this order."""
 
 
 def theorem(
@@ -154,19 +140,15 @@ def theorem(
     """
 
     def decorate(function: Callable[P, tuple[float, str]]) -> Callable[P, Bound]:
-        signature, name = inspect.signature(function), function.__name__
 
         @wraps(function)
         def bound(*args: P.args, **kwargs: P.kwargs) -> Bound:
-            given = signature.bind(*args, **kwargs)
-            plug_in = bool(given.arguments.pop("plug_in", False))
             inputs: dict[str, float] = {}
-            for key, value in given.arguments.items():
-                inputs[key] = _checked(key, value, rules.get(key, INPUTS[key][0]), inputs)
-            if {"rho", "gamma"} <= inputs.keys():
-                _check_margin(**inputs)
-            value, claim = function(**inputs)  # type: ignore[arg-type, call-arg]
-            return Bound(value, name, source, formula, claim, inputs, assumptions, kind, plug_in)
+            for key in [key for key in INPUTS if key in kwargs]:
+                inputs[key] = _checked(key, kwargs[key], rules.get(key, INPUTS[key][0]), inputs)
+            value, claim = function(*args, **{**kwargs, **inputs})  # type: ignore[arg-type]
+            plug_in = bool(kwargs.get("plug_in", False))
+            return Bound(value, function.__name__, source, formula, claim, inputs, assumptions, kind, plug_in)
 
         bound.__annotations__["return"] = Bound
         return bound
@@ -184,25 +166,13 @@ def _checked(name: str, value: Any, rule: Rule, given: Mapping[str, float]) -> f
         x = math.nan
     if x != math.inf and rule.holds(x, given):
         return x
-    wanted = rule.wanted.format(**given)
-    raise InvalidInputError(f"{name} = {value!r} where {wanted} is wanted. {INPUTS[name][1]}")
-
-
-def _check_margin(rho: float, gamma: float, **others: float) -> None:
-    """Refuse γ > ρ: no sample has such a margin. Each of them may be rounded a few times."""
-    if gamma > raised(rho, 4):
-        raise InvalidInputError(
-            f"gamma = {gamma!r} is larger than rho = {rho!r}, which is impossible: γ ≤ y⟨u, x⟩ ≤ ‖x‖ ≤ ρ for a unit "
-            "vector u. Look whether γ is a margin in the same units as ρ, and of a hyperplane through the origin."
-        )
+    raise InvalidInputError(f"{name} = {value!r} where {rule.wanted.format(**given)} is wanted. {INPUTS[name][1]}")
 
 
 def smallest_sample(value: Callable[[int], float], epsilon: float, guess: float) -> int:
     """Smallest m ≥ 1 with value(m) ≤ ε, for a value that does not increase with m: exact, by bisection, O(log m)."""
     if not guess < 1e300:
-        raise InvalidInputError(
-            f"epsilon = {epsilon!r} would take more than 1e300 samples, where float64 ends. Use a larger epsilon."
-        )
+        raise InvalidInputError(f"epsilon = {epsilon!r} would take more than 1e300 samples. Use a larger epsilon.")
     low, high = 0, max(1, math.ceil(guess))  # low fails, as nothing is known from no sample; high shall hold
     while value(high) > epsilon:
         low, high = high, 2 * high

@@ -111,10 +111,7 @@ def hard_margin_samples(*, rho: float, gamma: float, epsilon: float, delta: floa
     root = (2 * rho / gamma + _confidence(delta)) / epsilon
     m = smallest_sample(lambda m: _value(rho, gamma, m, delta), epsilon, root * root)
     error, chance = shown_above(epsilon, 4), shown_below(1 - delta, 6)
-    return (
-        m,
-        f"From {m} samples on, the hard margin's error on new data is at most {error} with probability at least {chance}.",
-    )
+    return m, f"From {m} samples on, the hard margin's error on new data is at most {error} with probability at least {chance}."
 
 
 @theorem(_HARD, "2ρ/(ε√m − √(2 ln(2/δ)))", _MARGIN_ASSUMED, "margin")
@@ -133,16 +130,11 @@ def hard_margin_gamma(*, rho: float, m: int, epsilon: float, delta: float, plug_
     room = epsilon * math.sqrt(m) - _confidence(delta)
     if room < 2:
         enough = hard_margin_samples(rho=1.0, gamma=1.0, epsilon=epsilon, delta=delta).value
-        raise InvalidInputError(
-            f"m = {m!r} samples are too few for epsilon = {epsilon!r} and delta = {delta!r}, however large the margin. "
-            f"Use at least {enough} samples, or a larger epsilon or delta."
-        )
+        reason = f"m = {m!r} samples are too few for epsilon = {epsilon!r} and delta = {delta!r}, however large the margin."
+        raise InvalidInputError(f"{reason} Use at least {enough} samples, or a larger epsilon or delta.")
     value = 2 * rho / room
-    claim = (
-        f"A margin of at least {shown_above(value, 4)} keeps the hard margin's error on new data at most "
-        f"{shown_above(epsilon, 4)} with probability at least {shown_below(1 - delta, 6)}."
-    )
-    return value, claim
+    margin, error, chance = shown_above(value, 4), shown_above(epsilon, 4), shown_below(1 - delta, 6)
+    return value, f"A margin of at least {margin} keeps the error on new data at most {error} with probability at least {chance}."
 
 
 @theorem(_HARD, "2 exp(−(ε√m − 2ρ/γ)²/2)", _MARGIN_ASSUMED, "confidence")
@@ -162,10 +154,8 @@ def hard_margin_delta(*, rho: float, gamma: float, m: int, epsilon: float, plug_
     room = epsilon * math.sqrt(m) - 2 * rho / gamma
     value = max(2 * math.exp(-room * room / 2), sys.float_info.min) if room > 0 else 1.0
     if value >= 1:
-        raise InvalidInputError(
-            f"With m = {m!r} samples and rho/gamma = {rho / gamma:.6g} the bound exceeds epsilon = {epsilon!r} at "
-            "every confidence. Use more samples (hard_margin_samples counts them) or a larger epsilon."
-        )
+        reason = f"With m = {m!r} and rho/gamma = {rho / gamma:.6g} the bound exceeds epsilon = {epsilon!r} at every confidence."
+        raise InvalidInputError(f"{reason} Use more samples (hard_margin_samples counts them) or a larger epsilon.")
     error, chance = shown_above(epsilon, 4), shown_above(value, 4)
     return value, f"The hard margin's error on new data exceeds {error} with probability at most {chance}."
 
@@ -206,8 +196,7 @@ def soft_margin(*, hinge_loss: float, norm: float, lam: float, rho: float, m: in
     0.5
     """
     value = hinge_loss + lam * norm * norm + 2 * rho * (rho / lam / m)
-    claim = f"In the mean over training sets, the soft margin's error on new data is at most {shown_above(value, 4)}."
-    return value, claim
+    return value, f"In the mean over training sets, the soft margin's error on new data is at most {shown_above(value, 4)}."
 
 
 @theorem(_SOFT, "√(2ρ²/(B²m))", _HINGE_ASSUMED, "parameter", rho=positive)
@@ -221,8 +210,7 @@ def soft_margin_lambda(*, rho: float, B: float, m: int, plug_in: bool = False) -
     0.1
     """
     value = math.sqrt(2 / m) * rho / B
-    claim = f"λ = {value:.4g} makes the soft margin's bound smallest for comparison vectors of norm {B:.4g}."
-    return value, claim
+    return value, f"λ = {value:.4g} makes the soft margin's bound smallest for comparison vectors of norm {B:.4g}."
 
 
 @theorem(_SOFT, "min_{‖w‖≤B} L(w) + √(8ρ²B²/m)", _BEST_ASSUMED)
@@ -238,8 +226,7 @@ def soft_margin_best(*, hinge_loss: float, B: float, rho: float, m: int, plug_in
     0.25
     """
     value = hinge_loss + _excess(B, rho, m)
-    claim = f"In the mean over training sets, the soft margin's error on new data is at most {shown_above(value, 4)}."
-    return value, claim
+    return value, f"In the mean over training sets, the soft margin's error on new data is at most {shown_above(value, 4)}."
 
 
 @theorem(_SOFT, "smallest m with √(8ρ²B²/m) ≤ ε", _BEST_ASSUMED, "samples", epsilon=positive)
@@ -256,11 +243,8 @@ def soft_margin_samples(*, B: float, rho: float, epsilon: float, plug_in: bool =
     """
     root = rho / epsilon * B
     m = smallest_sample(lambda m: _excess(B, rho, m), epsilon, 8 * root * root)
-    claim = (
-        f"From {m} samples on, the soft margin's error on new data is, in the mean over training sets, at most "
-        f"{shown_above(epsilon, 4)} above the best hinge loss of a vector of norm at most {shown_below(B, 4)}."
-    )
-    return m, claim
+    above, norm = shown_above(epsilon, 4), shown_below(B, 4)
+    return m, f"From {m} samples on, the soft margin's mean error is at most {above} above the best hinge loss with ‖w‖ ≤ {norm}."
 
 
 def _excess(B: float, rho: float, m: int) -> float:
@@ -282,8 +266,7 @@ def perceptron_updates(*, rho: float, gamma: float) -> tuple[float, str]:
     6
     """
     value = max(1, math.floor((Fraction(rho) / Fraction(gamma)) ** 2 * Fraction(raised(1.0, 4))))
-    claim = f"The perceptron makes at most {value} updates."
-    return value, claim
+    return value, f"The perceptron makes at most {value} updates."
 
 
 @theorem(_PERCEPTRON, "ρ/√updates", (_RADIUS,), "margin", rho=positive)
@@ -297,8 +280,7 @@ def perceptron_margin(*, rho: float, updates: int) -> tuple[float, str]:
     0.25
     """
     value = rho / math.sqrt(updates)
-    claim = f"No hyperplane through the origin separates the samples with a margin above {shown_above(value, 4)}."
-    return value, claim
+    return value, f"No hyperplane through the origin separates the samples with a margin above {shown_above(value, 4)}."
 
 
 @theorem("Vapnik, The Nature of Statistical Learning Theory (1995)", "E[#SV]/m", _SUPPORT_ASSUMED)
@@ -324,8 +306,7 @@ def leave_one_out_support(*, m: int, n_support: float, plug_in: bool = False) ->
     0.15
     """
     value = n_support / m
-    claim = f"In the mean over training sets, the leave-one-out error is at most {shown_above(value, 4)}."
-    return value, claim
+    return value, f"In the mean over training sets, the leave-one-out error is at most {shown_above(value, 4)}."
 
 
 @theorem("Shalev-Shwartz & Ben-David, section 15.2.2", "√(d/m)", _HALFSPACES, "rate")

@@ -11,13 +11,10 @@ A penalised bias of scale s may get a weight before any feature does; then s|Σ�
 sample and a row a feature; features join as they are violated.
 """
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core import Hinge, Problem, products
-from maxmargin.typing import Floats
 
 JOIN = 100
 """So many features join the program at a time."""
@@ -32,29 +29,21 @@ def critical_cost(problem: Problem) -> float:
     >>> critical_cost(Problem(X, y, np.ones(2)))
     0.5
     """
-    s, y, scale = problem.cost, problem.y, problem.bias.scale
+    s, y, scale, is_free = problem.cost, problem.y, problem.bias.scale, problem.bias.is_free
     plus, minus = float(s[y > 0].sum()), float(s[y < 0].sum())
-    if not isinstance(problem.loss, Hinge):
-        return _smooth(problem, plus - minus, plus + minus)
-    at_zero = _inverse(_largest(problem, s * y))
-    if problem.bias.kind == "none" or plus == minus:
+    excess, is_hinge = plus - minus, isinstance(problem.loss, Hinge)
+    slope = 1.0 if is_hinge else 2.0  # of the loss at z = 0, where w = 0 and b = 0
+    at_zero = _inverse(float(np.abs(products.combine(problem.X, slope * s * y, problem.rows)).max(initial=0.0)))
+    b_leaves = 0.0 if is_free and excess else _inverse(slope * scale * abs(excess))
+    if at_zero <= b_leaves:
         return at_zero
-    if problem.bias.kind == "penalized" and at_zero <= _inverse(scale * abs(plus - minus)):
-        return at_zero
-    return _program(problem, 0.0 if problem.bias.is_free else 1.0 / scale)
-
-
-def _smooth(problem: Problem, excess: float, total: float) -> float:
-    """Squared hinge: α_j = 2 C s_j(1 − y_j b) at the best b, which a penalty of |b|/scale draws towards 0."""
-    s, y, scale = problem.cost, problem.y, problem.bias.scale
-    if problem.bias.is_free:
-        return _inverse(_largest(problem, 2.0 * s * (y - excess / total)))
-    at_zero = _inverse(_largest(problem, 2.0 * s * y))
-    if problem.bias.kind == "none" or at_zero <= _inverse(2.0 * scale * abs(excess)):  # where b leaves zero
-        return at_zero
-    # From there on C b = (C excess ∓ 1/(2 scale))/total, and Σ α_j y_j x_j = C rise + start is linear in C.
+    if is_hinge:
+        return _program(problem, 0.0 if is_free else 1.0 / scale)
+    # α_j = 2 C s_j(1 − y_j b) at the best b. From where b leaves zero on C b = (C excess ∓ 1/(2 scale))/total (without the last
+    # term where b is free), and Σ α_j y_j x_j = C rise + start is linear in C.
+    total = plus + minus
     rise = products.combine(problem.X, 2.0 * s * (y - excess / total), problem.rows)
-    start = products.combine(problem.X, s * (np.sign(excess) / (scale * total)), problem.rows)
+    start = products.combine(problem.X, s * (0.0 if is_free else np.sign(excess) / (scale * total)), problem.rows)
     meets = (1.0 - np.sign(rise) * start)[rise != 0.0] / np.abs(rise[rise != 0.0])
     return float(meets.min(initial=np.inf))
 
@@ -67,8 +56,8 @@ def _program(problem: Problem, more: float) -> float:
     minor = 1.0 if s[y > 0].sum() < s[y < 0].sum() else -1.0
     major = np.flatnonzero((y == -minor) & (s > 0))
     u = products.combine(problem.X, np.where(y == minor, s, 0.0), problem.rows)
-    X: Any = problem.X[problem.row(major)]
-    X = sp.csc_array(X).astype(np.float64) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+    X = sp.csc_array(problem.X[problem.row(major)]).astype(np.float64)
+    goal = np.concatenate([[-1.0], np.zeros(len(major))])
     sums = np.concatenate([[-float(s[y == minor].sum())], np.ones(len(major))])
     below = sp.hstack([sp.csc_array(-s[major][:, None]), sp.eye_array(len(major))], format="csr")  # a ≤ t s
     a, t = s[major] * (-sums[0] / float(s[major].sum())), 1.0
@@ -81,24 +70,12 @@ def _program(problem: Problem, more: float) -> float:
         if len(new) == 0:
             return float(t) if is_bounded else np.inf
         chosen = np.concatenate([chosen, new])
-        part = X[:, chosen].T
-        rows = sp.hstack([sp.csc_array(u[chosen][:, None]), -sp.csr_array(part)], format="csr")
-        found = linprog(
-            np.concatenate([[-1.0], np.zeros(len(major))]),
-            A_ub=sp.vstack([rows, -rows, below], format="csc"),
-            b_ub=np.concatenate([np.ones(2 * len(chosen)), np.zeros(len(major))]),
-            A_eq=sp.csr_array(sums[None]),
-            b_eq=[more],
-            bounds=(0, None),
-            method="highs",
-        )
-        is_bounded = found.x is not None  # else these features cannot tell the classes apart
+        rows = sp.hstack([sp.csc_array(u[chosen][:, None]), -X[:, chosen].T], format="csr")
+        most = np.concatenate([np.ones(2 * len(chosen)), np.zeros(len(major))])
+        found = linprog(goal, sp.vstack([rows, -rows, below], format="csc"), most, sp.csr_array(sums[None]), [more]).x
+        is_bounded = found is not None  # else these features cannot tell the classes apart
         if is_bounded:
-            t, a = float(found.x[0]), found.x[1:]
-
-
-def _largest(problem: Problem, v: Floats) -> float:
-    return float(np.abs(products.combine(problem.X, v, problem.rows)).max(initial=0.0))
+            t, a = float(found[0]), found[1:]
 
 
 def _inverse(value: float) -> float:

@@ -59,17 +59,14 @@ def margin_histogram(margins: ArrayLike, rounding: float = 1e-6) -> MarginHistog
     width = _width(high - low)
     first, last = -np.ceil((1.0 - low) / width), np.floor((high - 1.0) / width) + 1.0
     edges = np.asarray(1.0 + width * np.arange(first, last + 1.0))
-    zones = [z <= 0, (z > 0) & (z < 1), z >= 1]
     none = np.zeros(len(edges) - 1, dtype=np.intp)
     bins = MarginHistogram(edges, none, none, none, int(((z < edges[0]) | (z > edges[-1])).sum()))
-    wrong, inside, outside = (bins.counts_of(z[zone]) for zone in zones)
+    wrong, inside, outside = map(bins.counts_of, (z[z <= 0], z[(z > 0) & (z < 1)], z[z >= 1]))
     return replace(bins, wrong=wrong, inside=inside, outside=outside)
 
 
 def _width(span: float) -> float:
-    """The smallest of …, 0.1, 0.2, 0.5, 1, 2, 5, … of which at most `MOST_BINS` cover the span."""
-    for exponent in range(-2, 400):
-        for digit in (1.0, 2.0, 5.0):
-            if span <= MOST_BINS * digit * 10.0**exponent:
-                return float(digit * 10.0**exponent)
-    return span
+    """The smallest of …, 0.1, 0.2, 0.5, 1, 2, 5, … of which at most `MOST_BINS` cover the span (≥ 1.5)."""
+    exponent = int(np.floor(np.log10(span / MOST_BINS)))
+    widths = (digit * 10.0**power for power in (exponent, exponent + 1) for digit in (1.0, 2.0, 5.0))
+    return next((width for width in widths if span <= MOST_BINS * width), span)

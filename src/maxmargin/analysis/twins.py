@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from maxmargin.analysis.witness import NotSeparable
 from maxmargin.core import Problem
-from maxmargin.kernels.tiles import cut, distinct, row_width, rows_that_fit
+from maxmargin.kernels.tiles import distinct, row_width, rows_that_fit
 from maxmargin.typing import Indices, Matrix
 
 Words: TypeAlias = NDArray[np.uint64]
@@ -60,33 +60,26 @@ def row_numbers(X: Matrix, rows: Indices | None = None, *, negated: bool = False
     with stored zeros and rows with columns in any order have the same number, and so have float32 values and the same values
     in float64. Cost: one pass, about a nanosecond a value; memory: 8 bytes a row, and blocks of rows.
     """
-    from maxmargin._loops.fingerprint import add_columns, add_rows, add_rows_csr, fill_keys
+    from maxmargin._loops.fingerprint import add_rows, add_rows_csr, fill_keys
 
+    if rows is not None:
+        height = rows_that_fit(row_width(X), len(rows))
+        parts = [rows[top : top + height] for top in range(0, len(rows), height)]
+        return np.concatenate([row_numbers(X[part], negated=negated) for part in parts])
     X = distinct(X) if sp.issparse(X) else X
-    n, d = X.shape[0] if rows is None else len(rows), X.shape[1]
-    out, keys = np.zeros(n, dtype=np.uint64), np.empty(d, dtype=np.uint64)
+    n, d = X.shape
+    out, keys = np.zeros(n, dtype=np.uint64), np.empty(0 if sp.issparse(X) else d, dtype=np.uint64)
+    height = rows_that_fit(2 * X.size // max(n, 1), n)
     with np.errstate(over="ignore"):  # of loops that run uncompiled
-        if not sp.issparse(X):
-            fill_keys(keys)
-        if not sp.issparse(X) and rows is None and X.flags.f_contiguous and not X.flags.c_contiguous:
-            width = rows_that_fit(n, d)
-            for left in range(0, d, width):
-                add_columns(_bits(X[:, left : left + width].T, negated), keys[left : left + width], out)
-            return out
-        is_whole = sp.issparse(X) and rows is None
-        height = rows_that_fit(2 * X.nnz // max(n, 1) if is_whole else row_width(X), n)
+        fill_keys(keys)
         for top in range(0, n, height):
             sums = out[top : top + height]
-            if is_whole:  # slices of the arrays, where slices of the matrix would be copies
+            if sp.issparse(X):  # slices of the arrays, where slices of the matrix would be copies
                 starts = X.indptr[top : top + height + 1]
                 values = slice(starts[0], starts[-1])
                 add_rows_csr(_bits(X.data[values], negated), X.indices[values], starts, sums)
-                continue
-            block = cut(X, top, top + height) if rows is None else X[rows[top : top + height]]
-            if sp.issparse(block):
-                add_rows_csr(_bits(block.data, negated), block.indices, block.indptr, sums)
             else:
-                add_rows(_bits(block, negated), keys, sums)
+                add_rows(_bits(X[top : top + height], negated), keys, sums)
     return out
 
 

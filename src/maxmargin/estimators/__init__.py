@@ -2,9 +2,8 @@
 
 from maxmargin.estimators.inspect import certify, separability
 from maxmargin.estimators.leave_one_out import LeaveOneOut, LeaveOneOutSearch, SettledBy, leave_one_out, xi_alpha
-from maxmargin.estimators.linear import LinearSVC
+from maxmargin.estimators.linear import L1Path, LinearSVC, l1_min_c, l1_path
 from maxmargin.estimators.progress.callbacks import ConvergenceWarning
-from maxmargin.estimators.sparse_path import L1Path, l1_min_c, l1_path
 from maxmargin.estimators.stochastic.pegasos import PegasosSVC
 from maxmargin.estimators.stochastic.perceptron import Perceptron
 from maxmargin.estimators.svc import SVC, HardMarginSVC

@@ -6,10 +6,9 @@ validate → pose binary problems → solve (several in threads, or on joblib's 
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from numbers import Real
 from typing import Any, Self
 
@@ -18,16 +17,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import L2, Bias, Candidate, Problem, Regularization, Solution, Status, penalty_from_name
+from maxmargin.core import Bias, Candidate, Problem, Regularization, Solution, Status, penalty_from_name
 from maxmargin.core.certificate.optimum_ball import optimum_balls
 from maxmargin.core.losses import TRAINABLE, loss_from_name
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import training_data
+from maxmargin.estimators.multiclass.one_vs_one import opponents
 from maxmargin.estimators.multiclass.parallel import solve_several
 from maxmargin.estimators.multiclass.per_problem import store_solutions
-from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, Watch, warn_unless_solved, watching
+from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, warn_unless_solved, watching
 from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trainer, store_outliers
-from maxmargin.estimators.training_data import Fingerprint, class_factors, costs
+from maxmargin.estimators.training_data import READABLE, Fingerprint, class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
 from maxmargin.solvers import Auto, Budget, Event, Solver, solve, solver_from_name
@@ -51,53 +51,57 @@ def unchanged_by_errors(estimator: Any) -> Iterator[None]:
         raise
 
 
-def budget_from(max_iter: Any, max_seconds: Any, cache_size: Any = "auto") -> Budget:
-    """Budgets from scikit-learn's spellings: −1 and None are no limit, `cache_size` is in megabytes."""
-    check_integer("max_iter", max_iter, least=-1, note=" (−1: no limit)")
-    if max_seconds is not None and not (is_number(max_seconds) and max_seconds > 0):
-        raise InvalidInputError(f"max_seconds must be a positive number or None (no limit), got {max_seconds!r}.")
-    if cache_size != "auto" and not (is_number(cache_size) and 0 < float(cache_size) < np.inf):
-        raise InvalidInputError(f'cache_size must be "auto" or a positive number of megabytes, got {cache_size!r}.')
-    limits: dict[str, Any] = {} if cache_size == "auto" else {"bytes": int(float(cache_size) * 2**20)}
-    return Budget(iterations=None if max_iter == -1 else int(max_iter), seconds=max_seconds, **limits)
-
-
-def seed_from(random_state: Any) -> int:
-    """A seed of 31 bits; None is 0."""
-    return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
+def check(is_right: bool, name: str, value: Any, wanted: str) -> None:
+    """Refuse the value of a parameter that is not what was wanted."""
+    if not is_right:
+        raise InvalidInputError(f"{name} must be {wanted}, got {value!r}.")
 
 
 def check_tol(tol: Any) -> float:
     """A tolerance is a number ≥ 0."""
-    if not (is_number(tol) and 0 <= tol < np.inf):
-        raise InvalidInputError(f"tol is the relative gap to reach and must be a number ≥ 0, got {tol!r}.")
+    check(is_number(tol) and 0 <= tol < np.inf, "tol is the relative gap to reach and", tol, "a number ≥ 0")
     return float(tol)
 
 
 def check_flag(name: str, value: Any) -> bool:
     """A parameter that is true or false."""
-    if not isinstance(value, bool | np.bool_):
-        raise InvalidInputError(f"{name} must be True or False, got {value!r}.")
+    check(isinstance(value, bool | np.bool_), name, value, "True or False")
     return bool(value)
 
 
 def check_integer(name: str, value: Any, least: int = 1, note: str = "") -> int:
     """Check a parameter that is a whole number."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise InvalidInputError(f"{name} must be an integer ≥ {least}{note}, got {value!r}.".replace("≥ -", "≥ −"))
+    is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    check(is_integer and value >= least, name, value, f"an integer ≥ {least}{note}".replace("≥ -", "≥ −"))
     return int(value)
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """A parameter that takes one of a few values."""
-    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
-        raise InvalidInputError(f"{name} must be one of {choices}, got {value!r}.")
+    is_one = any(value is choice or (isinstance(value, str) and value == choice) for choice in choices)
+    check(is_one, name, value, f"one of {choices}")
 
 
 def is_number(value: Any) -> bool:
     """Whether a parameter is a real number; NaN, and an int that float64 cannot hold, are none."""
     is_real = isinstance(value, Real) and not isinstance(value, bool)
     return is_real and (abs(value) <= sys.float_info.max or abs(value) == np.inf)
+
+
+def budget_from(max_iter: Any, max_seconds: Any, cache_size: Any = "auto") -> Budget:
+    """Budgets from scikit-learn's spellings: −1 and None are no limit, `cache_size` is in megabytes."""
+    rounds = check_integer("max_iter", max_iter, least=-1, note=" (−1: no limit)")
+    is_time = max_seconds is None or (is_number(max_seconds) and max_seconds > 0)
+    check(is_time, "max_seconds", max_seconds, "a positive number or None (no limit)")
+    is_size = cache_size == "auto" or (is_number(cache_size) and 0 < cache_size < np.inf)
+    check(is_size, "cache_size", cache_size, '"auto" or a positive number of megabytes')
+    n_bytes = Budget.bytes if cache_size == "auto" else int(float(cache_size) * 2**20)
+    return Budget(iterations=None if rounds == -1 else rounds, seconds=max_seconds, bytes=n_bytes)
+
+
+def seed_from(random_state: Any) -> int:
+    """A seed of 31 bits; None is 0."""
+    return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
 
 
 class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -140,17 +144,14 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """
         with unchanged_by_errors(self):
             X, labels, weights = self._validated(X, y, sample_weight)
-            threads = usable_threads(self.n_jobs) if X.size >= 2 * PIECE_VALUES else 1
-            fingerprint = begun(partial(Fingerprint.of, X, labels, weights), threads)
             was_interrupted = self._fit(X, labels, weights)
-            self.fingerprint_ = fingerprint()
         if was_interrupted:
             raise KeyboardInterrupt
         return self
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Indices, Floats]:
         """Rows, labels 0 … k − 1 of `classes_`, weights ≥ 0."""
-        X, y = validate_data(self, X, y, **training_data.READABLE)
+        X, y = validate_data(self, X, y, **READABLE)
         X = training_data.checked_rows(X)
         self.classes_, labels = training_data.encoded(y)
         weights = training_data.checked_weights(sample_weight, X)
@@ -159,32 +160,30 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
 
     def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
         """Train on validated input. Returns whether it was interrupted; a model is stored all the same."""
-        tol = self._checked_tol()
+        threads, seed, tol = usable_threads(self.n_jobs), seed_from(self.random_state), self._checked_tol()
+        fingerprint = begun(partial(Fingerprint.of, X, labels, weights), threads if X.size >= 2 * PIECE_VALUES else 1)
         problems = self._problems(X, labels, weights)
         warm = self._warm_starts(problems, labels)
-        threads, seed = usable_threads(self.n_jobs), seed_from(self.random_state)
         solver = self._solver(seed, threads if len(problems) == 1 else 1)
         budget = self._allowance(problems[0])
         budget = replace(budget, bytes=budget.bytes // min(threads, len(problems)))  # as many fits hold rows at a time
         tasks: list[Train] = [
             partial(self._trainer(k, seed), problem, solver, tol=tol, warm=warm[k]) for k, problem in enumerate(problems)
         ]
-        with self._watch(X, labels, weights, tol) as watch:
+        is_watched = self.verbose or getattr(self, "_skl_callbacks", None) or WATCHER.get() is not None
+        with watching(self, X, labels, weights, tol, self._problem_names()) as watch:
 
             def run(k: int, budget: Budget) -> Solution:
-                if watch is None:
-                    return self._settled(k, problems[k], tasks[k](budget=budget))
+                self._refuse(k, problems[k])
                 watch.begin(k)
-                solution = tasks[k](budget=budget, observe=watch.observer(k, self._share(tol)))
+                observe = watch.observer(k, self._share(tol)) if is_watched else None
+                solution = tasks[k](budget=budget, observe=observe)
                 watch.end(k, solution)
                 return self._settled(k, problems[k], solution)
 
-            if len(tasks) == 1:
-                solutions = [run(0, budget)]
-            else:
-                solutions = solve_several(tasks, run, budget, threads, watch, self._takes_backends)
+            solutions = solve_several(tasks, run, budget, threads, watch, self._takes_backends)
             self.class_weight_ = class_factors(self.class_weight, self.classes_, labels, weights)
-            self.shape_fit_ = X.shape
+            self.shape_fit_, self.fingerprint_ = X.shape, fingerprint()
             self._store(X, labels, problems, solutions)
         self._warn(solutions, tol)
         return any(solution.status is Status.INTERRUPTED for solution in solutions)
@@ -192,6 +191,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     def _checked_tol(self) -> float:
         """The tolerance; parameters that no other object checks are checked here."""
         check_choice("loss", self.loss, TRAINABLE)
+        check_choice("penalty", self.penalty, ("l2", "l1"))
         check_flag("warm_start", self.warm_start)
         check_flag("verbose", self.verbose)
         check_integer("n_starts", self.n_starts)
@@ -200,8 +200,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     def _warn(self, solutions: list[Any], tol: float) -> None:
         """Say which gaps are above the one that was asked for."""
         for solution in solutions:
-            is_as_asked = self.tol is None and solution.status is Status.ITERATION_BUDGET
-            if solution.status is not Status.SOLVED and not is_as_asked:
+            if self.tol is not None or solution.status is not Status.ITERATION_BUDGET:
                 warn_unless_solved(type(self).__name__, solution.status, solution.certificate, tol, self._rounds)
 
     # -- problems ------------------------------------------------------------------------------------------------
@@ -210,9 +209,9 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """The binary problems of validated data, all with one resolved kernel: by default that of the parameters."""
         kernel = self._resolved_kernel(X, weights) if kernel is None else kernel
         trade_off, loss = self._trade_off(), loss_from_name(self.loss)
-        penalty = L2() if self.penalty == "l2" else penalty_from_name(self.penalty)
+        penalty, bias = penalty_from_name(self.penalty), self._bias()
         factors = class_factors(self.class_weight, self.classes_, labels, weights)[labels]
-        bias, shared = self._bias(), None if isinstance(kernel, Linear) else KernelMatrix(kernel, X)
+        shared = None if isinstance(kernel, Linear) else KernelMatrix(kernel, X)
         problems: list[Problem] = []
         for i, j in self._opponents():
             is_whole = j is None or len(self.classes_) == 2
@@ -233,8 +232,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     def _opponents(self) -> list[tuple[int, int | None]]:
         """The positive and the negative class of each binary problem; None is all others."""
         n = len(self.classes_)
-        several = combinations(range(n), 2) if self._is_pairwise else ((k, None) for k in range(n))
-        return [(1, 0)] if n == 2 else list(several)
+        return [*opponents(n)] if self._is_pairwise or n == 2 else [(k, None) for k in range(n)]
 
     def _sides(self) -> list[tuple[Any, Any]]:
         """The labels of the two sides of each problem."""
@@ -271,18 +269,15 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
             raise InvalidInputError(f"{asked} is for loss='ramp'; {self.loss!r} is convex and has no other optimum.")
         return solve
 
+    def _refuse(self, k: int, problem: Problem) -> None:
+        """Raise an error before problem k is solved where none can be."""
+
     def _settled(self, k: int, problem: Problem, solution: Solution) -> Solution:
         """What is kept of a solution."""
         return solution
 
     def _allowance(self, problem: Problem) -> Budget:
         return budget_from(self.max_iter, self.max_seconds, self.cache_size)
-
-    def _watch(self, X: Matrix, labels: Indices, weights: Floats, tol: float) -> AbstractContextManager[Watch | None]:
-        """Those who observe the fit, until the model is stored; None where there are none."""
-        if not (self.verbose or getattr(self, "_skl_callbacks", None) or WATCHER.get()):
-            return nullcontext()
-        return watching(self, X, labels, weights, tol, self._problem_names())
 
     def _share(self, tol: float) -> Callable[[Event], float]:
         """A function from an event of the solver to the share of the fit that is done."""
@@ -291,13 +286,9 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     def _warm_starts(self, problems: list[Problem], labels: Indices) -> list[Candidate | None]:
         """The last fit's solutions, if the data have the same shape and labels."""
         last = self.__dict__.get("_last_fit") if self.warm_start else None
-        if last is None or last[0] != problems[0].X.shape or not np.array_equal(last[1], labels):
+        if last is None or self.shape_fit_ != problems[0].X.shape or not np.array_equal(last, labels):
             return [None] * len(problems)
-        return [self._moved(*each) for each in zip(problems, self._stored(labels), last[2], strict=True)]
-
-    def _moved(self, problem: Problem, candidate: Candidate, cost: Floats) -> Candidate:
-        """A start for a problem from what was stored under another cost."""
-        return candidate
+        return [*self._stored(labels)]
 
     # -- store ---------------------------------------------------------------------------------------------------
 
@@ -305,7 +296,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """Keep what was found."""
         self.intercept_ = np.array([solution.b for solution in solutions])
         self._balls = optimum_balls(problems, solutions)
-        self._last_fit = (X.shape, labels, [problem.cost for problem in problems]) if self.warm_start else None
+        self._last_fit = labels if self.warm_start else None
         for name in OF_RAMP:
             self.__dict__.pop(name, None)
         if self.loss == "ramp":
@@ -316,6 +307,12 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     def _stored(self, labels: Indices) -> list[Candidate]:
         """The model of each binary problem as it is stored."""
 
+    def _spread(self, coefficients: Floats, n: int) -> Floats:
+        """Coefficients of the samples `support_`, one column each, with zeros for all others of n."""
+        full = np.zeros((len(coefficients), n))
+        full[:, self.support_] = coefficients
+        return full
+
     def _candidates(self, X: Matrix, labels: Indices, weights: Floats) -> list[tuple[Problem, Candidate]]:
         """Each binary problem with the model as it is stored: what `certify` judges."""
         problems = self._problems(X, labels, weights, getattr(self, "kernel_", None))
@@ -325,15 +322,13 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
 
     def _why_uncertified(self) -> str:
         """Why a fitted model has no `certificate_`, and what to do."""
-        return (
-            f"This {type(self).__name__} carries no certificate: it was not trained here, and the file that it comes from keeps "
-            "no trade-off to judge it by. Fit it on its training data to get one."
-        )
+        name = type(self).__name__
+        return f"This {name} carries no certificate: it was not trained here, and its file keeps no trade-off. Fit it to get one."
 
     def _checked(self, X: Any) -> Matrix:
         """Samples to predict, validated."""
         check_is_fitted(self, "intercept_")
-        return validate_data(self, X, reset=False, **training_data.READABLE)
+        return validate_data(self, X, reset=False, **READABLE)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.analysis.separability import Verdict
-from maxmargin.analysis.separability import separability as _separability
+from maxmargin import core
+from maxmargin.analysis import separability as decision
 from maxmargin.core import Candidate, Certificate, Problem
-from maxmargin.core import certify as _certify
 from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.estimators.base import Classifier, check_tol
@@ -51,9 +50,8 @@ def certify(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: f
     with one_blas_thread():
         stored = stored_problems(estimator, X, y, sample_weight)
         asked = stored.tol if tol is None else check_tol(tol)
-        certificates = [replace(_certify(*pair, tol=asked), data=stored.data) for pair in stored.problems]
-    found: Certificate | PerProblem = Certificates.of(certificates, largest_gap(certificates))
-    return found
+        certificates = [replace(core.certify(*pair, tol=asked), data=stored.data) for pair in stored.problems]
+    return Certificates.of(certificates, largest_gap(certificates))  # type: ignore[no-any-return]
 
 
 class Stored(NamedTuple):
@@ -79,25 +77,16 @@ def stored_problems(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -
     probe = type(estimator)(**estimator.get_params(deep=False))
     X, labels, weights = probe._validated(X, y, sample_weight)
     if X.shape != estimator.shape_fit_ or not np.array_equal(probe.classes_, estimator.classes_):
-        raise InvalidInputError(
-            f"The training data are needed: the model was fitted on shape {estimator.shape_fit_} and classes "
-            f"{estimator.classes_}, got {X.shape} and {probe.classes_}."
-        )
+        fitted = f"shape {estimator.shape_fit_} and classes {estimator.classes_}"
+        raise InvalidInputError(f"The training data are needed, of {fitted}; got {X.shape} and {probe.classes_}.")
     problems = estimator._candidates(X, labels, weights)
     data = Fingerprint.of(X, labels, weights).told_from(getattr(estimator, "fingerprint_", None))
     return Stored(problems, data, None if estimator.tol is None else float(estimator.tol))
 
 
 def separability(
-    X: Any,
-    y: Any,
-    *,
-    kernel: Any = "linear",
-    degree: int = 3,
-    gamma: Any = "scale",
-    coef0: float = 0.0,
-    fit_intercept: bool = True,
-) -> Verdict:
+    X: Any, y: Any, *, kernel: Any = "linear", degree: int = 3, gamma: Any = "scale", coef0: float = 0, fit_intercept: bool = True
+) -> decision.Verdict:
     """Can a hyperplane separate the two classes? A witness either way.
 
     Parameters
@@ -131,4 +120,4 @@ def separability(
     (array([0.5, 1. , 0.5]), True)
     """
     model = HardMarginSVC(kernel=kernel, degree=degree, gamma=gamma, coef0=coef0, fit_intercept=fit_intercept)
-    return _separability(model._binary_problem("separability is asked of", X, y, None))
+    return decision.separability(model._binary_problem("separability is asked of", X, y, None))

@@ -7,13 +7,11 @@ import numpy as np
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import Candidate, Problem, Solution, Status, make_feasible, products
+from maxmargin.core import Candidate, Problem, Solution, Status, products
 from maxmargin.core.certificate.pairs import lengths_from
-from maxmargin.core.certificate.parts import INSIDE, group_of_each
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import Classifier, Train, check_choice, check_flag
-from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pair_sums, pairs_of, unpack_dual, vote
-from maxmargin.estimators.ramp_loss import first_step
+from maxmargin.estimators.base import Classifier, check_choice, check_flag
+from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pair_sums, places, vote
 from maxmargin.estimators.separable import refuse_contradictions, separated
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernels import Linear, Precomputed
@@ -63,32 +61,17 @@ class KernelClassifier(KernelParameters):
             raise InvalidInputError('break_ties must be False when decision_function_shape is "ovo": no votes are counted.')
         return super()._checked_tol()
 
-    def _trainer(self, k: int, seed: int) -> Train:
-        train = super()._trainer(k, seed)
-
-        def train_hard(problem: Problem, *settings: Any, **others: Any) -> Solution:
+    def _refuse(self, k: int, problem: Problem) -> None:
+        if problem.is_hard:
             refuse_contradictions(problem, *self._sides()[k])
-            return train(problem, *settings, **others)
-
-        return train_hard if self._trade_off().is_hard else train
 
     def _settled(self, k: int, problem: Problem, solution: Solution) -> Solution:
         return separated(problem, solution, *self._sides()[k]) if problem.is_hard else solution
 
-    def _moved(self, problem: Problem, candidate: Candidate, cost: Floats) -> Candidate:
-        """Dual variables at their bound are moved to where it is now."""
-        problem = first_step(problem) if self.loss == "ramp" else problem
-        is_at_bound = group_of_each(problem.loss, cost, candidate.beta * problem.y) == INSIDE
-        now = problem.loss.upper(problem.cost)
-        moves = is_at_bound & np.isfinite(now)
-        beta = make_feasible(problem, np.where(moves, problem.y * now, candidate.beta))
-        return Candidate(problem.combine(beta), candidate.b if problem.bias.is_free else 0.0, beta)
-
     def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
         super()._store(X, labels, problems, solutions)
         n_classes, kernel = len(self.classes_), problems[0].kernel
-        betas = [solution.beta for solution in solutions]
-        support, self.dual_coef_ = pack_dual(pairs_of(labels, n_classes), betas, labels, n_classes)
+        support, self.dual_coef_ = pack_dual([solution.beta for solution in solutions], labels, n_classes)
         self.kernel_ = kernel
         self.support_ = support.astype(np.int32)
         self.n_support_ = np.bincount(labels[support], minlength=n_classes).astype(np.int32)
@@ -102,8 +85,8 @@ class KernelClassifier(KernelParameters):
         self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)
 
     def _stored(self, labels: Indices) -> list[Candidate]:
-        support, pairs = self.support_.astype(np.intp), pairs_of(labels, len(self.classes_))
-        betas = [unpack_dual(pair, support, self.dual_coef_, labels) for pair in pairs]
+        table = self._spread(self.dual_coef_, len(labels))
+        betas = [table[place] for place in places(labels, len(self.classes_))]
         weights = betas if self._weights is None else self._weights
         return [Candidate(*each) for each in zip(weights, self.intercept_.tolist(), betas, strict=True)]
 

@@ -109,14 +109,10 @@ def anatomies(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list
 
 def _without_objective(estimator: Any, X: Any, y: Any) -> list[Anatomy]:
     """Perceptrons, and what a stream has taught: decision values, and mistakes where they are kept."""
-    X = estimator._checked(X)
-    classes = np.asarray(estimator.classes_)
-    y = np.asarray(y)
+    X, y, classes = estimator._checked(X), np.asarray(y), np.asarray(estimator.classes_)
     if y.shape != (X.shape[0],) or not np.isin(y, classes).all():
-        raise InvalidInputError(
-            f"y must hold one label of {classes.tolist()} for each of the {X.shape[0]} samples, got {y.shape} values "
-            f"of {np.unique(y).tolist()[:10]}."
-        )
+        wanted = f"one label of {classes.tolist()} for each of the {X.shape[0]} samples"
+        raise InvalidInputError(f"y must hold {wanted}, got {y.shape} values of {np.unique(y).tolist()[:10]}.")
     scores, n = estimator._scores(X), X.shape[0]
     signs = estimator._signs(np.searchsorted(classes, y))
     is_training = hasattr(estimator, "dual_coef_") and X.shape == estimator.shape_fit_

@@ -33,9 +33,8 @@ def store_outliers(model: Any, problems: Sequence[Problem], solutions: Sequence[
     """Set `outliers_` (training rows), `objective_` and `objective_bound_`: of one problem by itself, of several in a tuple."""
     ramps = [solution for solution in solutions if isinstance(solution, RampSolution)]
     outliers = [problem.row(np.flatnonzero(ramp.is_outlier)) for problem, ramp in zip(problems, ramps, strict=True)]
-    model.outliers_ = alone(outliers)
-    model.objective_ = alone([ramp.objective for ramp in ramps])
-    model.objective_bound_ = alone([ramp.bound for ramp in ramps])
+    found: list[Sequence[Any]] = [outliers, [ramp.objective for ramp in ramps], [ramp.bound for ramp in ramps]]
+    vars(model).update(zip(OF_RAMP, map(alone, found), strict=True))
 
 
 def last_steps(problems: Sequence[Problem], outliers: Indices | tuple[Indices, ...]) -> list[Problem]:
@@ -45,8 +44,3 @@ def last_steps(problems: Sequence[Problem], outliers: Indices | tuple[Indices, .
         convex_step(problem, np.isin(problem.row(np.arange(problem.n)), rows))
         for problem, rows in zip(problems, left_out, strict=True)
     ]
-
-
-def first_step(problem: Problem) -> Problem:
-    """The hinge problem that the ramp begins with."""
-    return convex_step(problem, np.zeros(problem.n, dtype=bool))

@@ -57,7 +57,5 @@ def refuse_contradictions(problem: Problem, positive: object, negative: object) 
 
 def _not_separable(witness: NotSeparable, positive: object, negative: object) -> NotSeparableError:
     hyperplane = "hyperplane through the origin" if witness.problem.bias.kind == "none" else "hyperplane"
-    return NotSeparableError(
-        f"No {hyperplane} separates {positive!r} from {negative!r}. {witness} Use a soft margin, or another kernel.",
-        witness,
-    )
+    found = f"No {hyperplane} separates {positive!r} from {negative!r}. {witness}"
+    return NotSeparableError(f"{found} Use a soft margin, or another kernel.", witness)

@@ -28,13 +28,6 @@ LARGEST = float(np.finfo(np.float64).eps * np.sqrt(np.finfo(np.float64).max))
 SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny) / np.finfo(np.float64).eps)
 """Beyond these the squares of the values, and sums of 1/ε² of them, leave float64: about 3e138 and 7e-139."""
 
-OTHER_ORDER = "These are the training rows in another order."
-MIXED = "These are the training rows in another order, and their labels or weights did not move with them."
-OTHER_LABELS = "These are the training rows, but labels differ from those of the fit."
-OTHER_WEIGHTS = "These are the training rows, but sample weights differ from those of the fit."
-OTHER_BOTH = "These are the training rows, but labels and sample weights differ from those of the fit."
-OTHER_VALUES = "These are not the rows that the model was trained on: their values differ."
-
 
 def encoded(y: Any) -> tuple[Any, Indices]:
     """(classes, labels): the different labels, at least two, and the place of each sample's among them."""
@@ -56,8 +49,6 @@ def checked_weights(sample_weight: Any, X: Matrix) -> Floats:
 
 def check_each_class(weights: Floats, labels: Indices, classes: Any) -> None:
     """Refuse weights that leave a class out."""
-    if not weights.any():
-        raise InvalidInputError("Sample weights must contain at least one non-zero number.")
     total = np.bincount(labels, weights=weights, minlength=len(classes))
     if (total <= 0).any():
         name = classes.tolist()[int(np.argmin(total))]
@@ -88,8 +79,6 @@ def class_factors(class_weight: Any, classes: Any, labels: Indices, weights: Flo
     >>> class_factors("balanced", np.array(["a", "b"]), np.array([0, 1]), np.array([3.0, 1.0])).round(3)
     array([0.667, 2.   ])
     """
-    if class_weight is None:
-        return np.ones(len(classes))
     if isinstance(class_weight, str) and class_weight == "balanced":
         factors = weights.sum() / (len(classes) * np.bincount(labels, weights=weights, minlength=len(classes)))
     else:
@@ -118,10 +107,8 @@ def costs(trade_off: Regularization, weights: Floats, factors: Floats, penalty: 
     with np.errstate(over="ignore", under="ignore"):
         found = cost * weights * factors
     if np.isinf(found).any() or (found[weights > 0] == 0.0).any():
-        raise InvalidInputError(
-            f"C × sample weight × class weight leaves the range of float64: {cost:.3g} times weights up to "
-            f"{weights.max():.3g} and class weights up to {factors.max():.3g}. Use values nearer to 1."
-        )
+        product = f"{cost:.3g} times weights up to {weights.max():.3g} and class weights up to {factors.max():.3g}"
+        raise InvalidInputError(f"C × sample weight × class weight leaves the range of float64: {product}. Use values near 1.")
     return found
 
 
@@ -163,14 +150,13 @@ class Fingerprint(NamedTuple):
 
     def told_from(self, kept: "Fingerprint | None") -> str | None:
         """How these data differ from those of the fit, in one sentence; None where they do not."""
-        if kept is None:
-            return QUESTION
-        if self == kept:
-            return None
+        if kept is None or self == kept:
+            return QUESTION if kept is None else None
         if self.rows == kept.rows:
-            if self.labels != kept.labels:
-                return OTHER_LABELS if self.weights == kept.weights else OTHER_BOTH
-            return OTHER_WEIGHTS
-        if self.samples_in_any_order == kept.samples_in_any_order:
-            return OTHER_ORDER
-        return MIXED if self.rows_in_any_order == kept.rows_in_any_order else OTHER_VALUES
+            which = " and ".join(name for name in ("labels", "weights") if getattr(self, name) != getattr(kept, name))
+            return f"These are the training rows, but {which} differ from those of the fit."
+        if self.rows_in_any_order != kept.rows_in_any_order:
+            return "These are not the rows that the model was trained on: their values differ."
+        is_mixed = self.samples_in_any_order != kept.samples_in_any_order
+        did_not_move = ", and their labels or weights did not move with them" if is_mixed else ""
+        return f"These are the training rows in another order{did_not_move}."

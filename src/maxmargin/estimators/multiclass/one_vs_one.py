@@ -14,48 +14,29 @@ import numpy as np
 from maxmargin.typing import Floats, Indices
 
 
-class Pair(NamedTuple):
-    """One binary problem: its samples (row numbers), and its two classes."""
-
-    rows: Indices
-    positive: int
-    negative: int
-
-    @property
-    def layout(self) -> list[tuple[int, int]]:
-        """The row of `dual_coef_` in which the coefficients of each of the two classes stand."""
-        i, j = self.positive, self.negative
-        return [(i, j - (j > i)), (j, i - (i > j))]
-
-
 def opponents(n_classes: int) -> list[tuple[int, int]]:
     """The positive and the negative class of each binary problem."""
     return [(1, 0)] if n_classes == 2 else list(combinations(range(n_classes), 2))
 
 
-def pairs_of(labels: Indices, n_classes: int) -> list[Pair]:
-    """The binary problems of encoded labels 0 … n_classes − 1."""
-    return [Pair(np.flatnonzero((labels == i) | (labels == j)), i, j) for i, j in opponents(n_classes)]
+def places(labels: Indices, n_classes: int) -> list[tuple[Indices, Indices]]:
+    """Where the dual variables of each problem stand in a `dual_coef_` with a column for each sample: (rows, columns)."""
+    found = []
+    for i, j in opponents(n_classes):
+        columns = np.flatnonzero((labels == i) | (labels == j))
+        against = i + j - labels[columns]
+        found.append((against - (against > labels[columns]), columns))
+    return found
 
 
-def pack_dual(pairs: Sequence[Pair], betas: Sequence[Floats], labels: Indices, n_classes: int) -> tuple[Indices, Floats]:
+def pack_dual(betas: Sequence[Floats], labels: Indices, n_classes: int) -> tuple[Indices, Floats]:
     """(support, dual_coef): the support vectors grouped by class, and their signed duals in scikit-learn's layout."""
     table = np.zeros((n_classes - 1, len(labels)))
-    for pair, beta in zip(pairs, betas, strict=True):
-        for own, row in pair.layout:
-            is_own = labels[pair.rows] == own
-            table[row, pair.rows[is_own]] = beta[is_own]
+    for place, beta in zip(places(labels, n_classes), betas, strict=True):
+        table[place] = beta
     used = np.flatnonzero(table.any(axis=0))
     support = used[np.argsort(labels[used], kind="stable")]
     return support, table[:, support]
-
-
-def unpack_dual(pair: Pair, support: Indices, dual_coef: Floats, labels: Indices) -> Floats:
-    """The signed dual of one pair's problem, one entry for each of its samples: the inverse of `pack_dual`."""
-    full, of_class = np.zeros(len(labels)), labels[support]
-    for own, row in pair.layout:
-        full[support[of_class == own]] = dual_coef[row, of_class == own]
-    return full[pair.rows]
 
 
 def pair_sums(sums: Floats, n_classes: int) -> Floats:
@@ -86,20 +67,20 @@ def vote(decisions: Floats, n_classes: int, errors: Floats | None = None) -> Vot
     >>> vote(np.array([[2.0, -1.0], [3.0, -2.0], [0.5, 0.2]]), 3, np.full((3, 2), 0.3))
     Vote(winner=array([0, 1]), is_certain=array([ True, False]))
     """
-    errors = np.zeros((1, 1)) if errors is None else errors
-    n = decisions.shape[1]
-    wins, surely, perhaps = np.zeros((3, n_classes, n), dtype=np.int16)
+    errors, n = np.zeros((1, 1)) if errors is None else errors, decisions.shape[1]
+
+    def counted(by_first: Any, by_second: Any) -> Any:
+        """How many pairs each class has won, from which of them their first and their second class have."""
+        wins = np.zeros((n_classes, n), dtype=np.int16)
+        for k, (i, j) in enumerate(opponents(n_classes)):
+            wins[i] += by_first[k]
+            wins[j] += by_second[k]
+        return wins
+
     is_won, is_sure, is_lost = decisions > 0, decisions > errors, decisions < -errors
-    for k, (i, j) in enumerate(opponents(n_classes)):
-        wins[i] += is_won[k]
-        wins[j] += ~is_won[k]
-        surely[i] += is_sure[k]
-        surely[j] += is_lost[k]
-        perhaps[i] += ~is_lost[k]
-        perhaps[j] += ~is_sure[k]
-    winner = np.asarray(wins.argmax(axis=0), dtype=np.intp)
-    needed = surely[winner, np.arange(n)]
+    winner = np.asarray(counted(is_won, ~is_won).argmax(axis=0), dtype=np.intp)
+    needed = counted(is_sure, is_lost)[winner, np.arange(n)]
     is_earlier = np.arange(n_classes)[:, np.newaxis] < winner
-    threat = perhaps + is_earlier  # an earlier class needs as many wins only
+    threat = counted(~is_lost, ~is_sure) + is_earlier  # an earlier class needs as many wins only
     threat[winner, np.arange(n)] = 0
     return Vote(winner, (threat <= needed).all(axis=0))

@@ -33,12 +33,6 @@ class OneVsRest(Classifier):
         """Labels ±1 of each binary problem."""
         return [np.where(labels == positive, 1.0, -1.0) for positive, _ in self._opponents()]
 
-    def _spread(self, coefficients: Floats, n: int) -> Floats:
-        """Coefficients of the samples `support_`, (n_problems, n_SV), with zeros for all others."""
-        full = np.zeros((len(coefficients), n))
-        full[:, self.support_] = coefficients
-        return full
-
     def _vectors(self, n: int) -> Floats:
         """The vector of each problem in the feature space, where there were n training samples."""
         return np.asarray(self.coef_)

@@ -8,11 +8,13 @@ all of it runs in threads of this process, which copy nothing.
 """
 
 import math
+import operator
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from maxmargin.solvers import Budget
@@ -27,21 +29,19 @@ Run = Callable[[int, Budget], T]
 def solve_several(
     tasks: Sequence[Task[T]], run: Run[T], budget: Budget, n_threads: int, watch: Any, takes_backends: bool
 ) -> list[T]:
-    """The solution of each task: by `run` in threads, or by the tasks themselves where joblib's backend takes them.
+    """The solution of each task: by `run` in threads, or by the tasks themselves where joblib's backend takes several.
 
     Another process tells nobody how it goes on, so that a watch hears of the ends alone.
     """
+    if len(tasks) == 1:
+        return [run(0, budget)]
     if not takes_backends or not jobs_elsewhere():
         return in_threads(run, len(tasks), budget, n_threads)
-    solutions = map_elsewhere(_solved, [(task, budget) for task in tasks])
-    for k, solution in enumerate(solutions if watch is not None else []):
+    solutions = map_elsewhere(operator.call, [(partial(task, budget=budget),) for task in tasks])
+    for k, solution in enumerate(solutions):
         watch.begin(k)
         watch.end(k, solution)
     return solutions
-
-
-def _solved(task: Task[T], budget: Budget) -> T:
-    return task(budget=budget)
 
 
 def jobs_elsewhere() -> int:

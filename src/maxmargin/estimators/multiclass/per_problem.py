@@ -20,9 +20,6 @@ class PerProblem(tuple[Any, ...]):
         out.worst = items[worst]
         return out
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).of, (list(self), next(k for k, item in enumerate(self) if item is self.worst))
-
 
 class Certificates(PerProblem):
     """The certificates of all binary problems; in words, the one with the largest gap."""
