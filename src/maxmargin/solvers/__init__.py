@@ -13,8 +13,7 @@ from maxmargin.solvers.linear.proximal_newton import ProximalNewton
 from maxmargin.solvers.ramp.cccp import RampSolution, solve_ramp
 from maxmargin.solvers.ramp.exact import solve_ramp_exactly
 from maxmargin.solvers.smo.smo import SMO
-from maxmargin.solvers.stochastic.pegasos import Pegasos
-from maxmargin.solvers.stochastic.subgradient import Subgradient
+from maxmargin.solvers.stochastic.pegasos import Pegasos, Subgradient
 
 __all__ = [
     "ActiveSet",
