@@ -281,8 +281,8 @@ class Perceptron(StreamLearner):
 
 def _witness(run: Run) -> Separable | None:
     """The proof that w separates; None where it does not, or by less than rounding."""
-    w, b = split_bias(run.w, run.problem)
-    return separable_from(run.problem, Candidate(w, b, np.zeros(run.problem.n))) if run.is_clean else None
+    candidate = Candidate(*split_bias(run.w, run.problem), np.zeros(run.problem.n))
+    return separable_from(run.problem, candidate) if run.is_clean else None
 
 
 def _votes(run: Run, used: Indices) -> tuple[Indices, Floats, Floats]:

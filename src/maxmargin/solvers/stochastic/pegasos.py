@@ -175,9 +175,8 @@ class Pegasos(Stepper):
 
     def finish(self, state: _Descent, tol: float) -> Candidate:
         """The last iterate or the mean, vouched for by the shares of violations."""
-        w, b = split_bias(state.iterates.output(), state.problem)
         beta = state.problem.y * state.problem.cost * state.counts.shares()
-        return Candidate(w, b, shorten(state.problem, beta, state.square()))
+        return Candidate(*split_bias(state.iterates.output(), state.problem), shorten(state.problem, beta, state.square()))
 
 
 @dataclass
