@@ -1,4 +1,4 @@
-"""Algorithms: one final class a file, one driver for all of them."""
+"""Algorithms: final classes, one driver for all of them."""
 
 from maxmargin.solvers.active_set import ActiveSet
 from maxmargin.solvers.auto import SOLVERS, Auto, solver_from_name

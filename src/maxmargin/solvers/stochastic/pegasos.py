@@ -101,7 +101,7 @@ class Pegasos(Stepper):
     project : bool
         Keep ‖w‖ ≤ 1/√λ (Pegasos's optional step).
     order : {"permuted", "uniform", "given"}
-        See `Visits`.
+        See `samples.epochs_of`.
     seed : int
         Of the order.
 
