@@ -28,7 +28,7 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     # Positions in an array that a loop shares with those who call it.
     "solvers.linear.dual_cd": ("FIELDS", "HIGHEST", "LOWEST", "RESIDUAL", "N_ACTIVE", "GAIN"),
     "solvers.stochastic.iterates": ("T", "MASS", "LOSS", "SCALE", "SQUARE"),
-    "_loops.stochastic.pegasos": ("T", "MASS", "LOSS", "SCALE", "SQUARE"),
+    "_loops.stochastic": ("T", "MASS", "LOSS", "SCALE", "SQUARE"),
     "_loops.linear.dual_cd": ("HIGHEST", "LOWEST", "RESIDUAL", "N_ACTIVE", "GAIN", "N_FIELDS"),
     "_loops.smo.pair_steps": ("USED", "IS_FULL"),
     "_loops.leave_one_out.fields": (

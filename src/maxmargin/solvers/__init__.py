@@ -1,4 +1,4 @@
-"""Algorithms: one final class a file, one driver for all of them."""
+"""Algorithms: final classes, one driver for all of them."""
 
 from maxmargin.solvers.active_set import ActiveSet
 from maxmargin.solvers.auto import SOLVERS, Auto, solver_from_name
@@ -13,8 +13,7 @@ from maxmargin.solvers.linear.proximal_newton import ProximalNewton
 from maxmargin.solvers.ramp.cccp import RampSolution, solve_ramp
 from maxmargin.solvers.ramp.exact import solve_ramp_exactly
 from maxmargin.solvers.smo.smo import SMO
-from maxmargin.solvers.stochastic.pegasos import Pegasos
-from maxmargin.solvers.stochastic.subgradient import Subgradient
+from maxmargin.solvers.stochastic.pegasos import Pegasos, Subgradient
 
 __all__ = [
     "ActiveSet",

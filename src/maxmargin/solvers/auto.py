@@ -22,8 +22,7 @@ from maxmargin.solvers.linear.dual_cd import DualCD
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton
 from maxmargin.solvers.refine import REFINE
 from maxmargin.solvers.smo.smo import SMO
-from maxmargin.solvers.stochastic.pegasos import Pegasos
-from maxmargin.solvers.stochastic.subgradient import Subgradient
+from maxmargin.solvers.stochastic.pegasos import Pegasos, Subgradient
 
 SOLVERS: Mapping[str, type[Solver]] = MappingProxyType(
     {

@@ -24,7 +24,7 @@ from maxmargin import (
     certify,
 )
 from maxmargin.core import Bias, Problem
-from maxmargin.solvers.stochastic.sample_order import Visits
+from maxmargin.solvers.stochastic.samples import epochs_of
 from tests import reference
 from tests.test_bad_input import DATA, WEIGHTS, unchanged_after
 
@@ -87,8 +87,8 @@ def test_without_a_tolerance_it_is_the_pseudo_code_and_warns_of_nothing():
     y = Y[:40]
     model = PegasosSVC(C=LAM, average=False, tol=None, n_epochs=3, fit_intercept=False, random_state=5).fit(x, y)
     seed = int(np.random.RandomState(5).randint(2**31 - 1))
-    visits = Visits.of(np.arange(40), "permuted", seed)
-    order = np.concatenate([visits.epoch() for _ in range(3)])
+    visits = epochs_of(np.arange(40), "permuted", seed)
+    order = np.concatenate([next(visits) for _ in range(3)])
     iterates, _ = reference.pegasos(x, np.where(y > 0, 1, -1), 0.01, order[:, None], is_exact=False)
     np.testing.assert_allclose(model.coef_[0], iterates[-1], rtol=1e-11)
     assert (model.n_iter_, model.t_) == (3, 120)
@@ -97,8 +97,8 @@ def test_without_a_tolerance_it_is_the_pseudo_code_and_warns_of_nothing():
 def test_sgd_gives_the_mean_that_the_textbook_asks_for():
     x, y = X[:30, :2], Y[:30]
     model = PegasosSVC(C=LAM, method="sgd", average=True, tol=None, n_epochs=4, fit_intercept=False).fit(x, y)
-    visits = Visits.of(np.arange(30), "uniform", 0)
-    draws = np.concatenate([visits.epoch() for _ in range(4)])
+    visits = epochs_of(np.arange(30), "uniform", 0)
+    draws = np.concatenate([next(visits) for _ in range(4)])
     iterates, _ = reference.sgd(x, np.where(y > 0, 1, -1), 0.01, draws, is_exact=False)
     np.testing.assert_allclose(model.coef_[0], np.mean(iterates, axis=0), rtol=1e-11)
 

@@ -171,7 +171,7 @@ def test_time_can_end_it():
 
 
 def test_ctrl_c_leaves_the_model_so_far(monkeypatch):
-    from maxmargin.solvers.stochastic.perceptron import Perceptron as Run
+    from maxmargin.solvers.stochastic.perceptron import Run
 
     epoch = Run.epoch
 

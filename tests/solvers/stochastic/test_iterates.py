@@ -29,16 +29,16 @@ def test_marks_within_the_first_epoch_do_not_count():
 def test_steps_that_did_not_come_as_expected_cost_the_mean_but_do_not_spoil_it():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 3)), np.where(rng.random(40) < 0.5, 1.0, -1.0)
-    rows, counts, order = Samples(Rows.of_matrix(X)), Counts.none(40), rng.integers(0, 40, 3000)
+    rows, counts, order = Samples(Rows.of_matrix(X), scale=0.0), Counts.none(40), rng.integers(0, 40, 3000)
     rule = Rule(0.1, average="tail")
-    hasty, patient = Iterates.start(rule, 4), Iterates.start(rule, 4)
+    hasty, patient = Iterates.at(rule, np.zeros(4)), Iterates.at(rule, np.zeros(4))
     hasty.expect(1000)
-    step_through(hasty, counts, rows, y, 0.0, order[:50])  # an interruption
+    step_through(hasty, counts, rows, y, order[:50])  # an interruption
     hasty.expect(30)
-    step_through(hasty, counts, rows, y, 0.0, order[50:80])
+    step_through(hasty, counts, rows, y, order[50:80])
     np.testing.assert_array_equal(hasty.output(), hasty.last())
     hasty.expect(2920)
-    step_through(hasty, counts, rows, y, 0.0, order[80:])
-    step_through(patient, counts, rows, y, 0.0, order)
+    step_through(hasty, counts, rows, y, order[80:])
+    step_through(patient, counts, rows, y, order)
     np.testing.assert_array_equal(hasty.output(), patient.output())
     assert not np.array_equal(hasty.output(), hasty.last())

@@ -15,8 +15,8 @@ from maxmargin.kernels import Polynomial, Precomputed
 from maxmargin.solvers import Budget, InteriorPoint, Pegasos, Subgradient, solve
 from maxmargin.solvers.base import Clock
 from maxmargin.solvers.stochastic.iterates import Counts, Iterates
-from maxmargin.solvers.stochastic.perceptron import Perceptron, run_perceptron
-from maxmargin.solvers.stochastic.sample_order import Visits
+from maxmargin.solvers.stochastic.perceptron import Run, train
+from maxmargin.solvers.stochastic.samples import epochs_of
 from tests import reference
 from tests.strategies import examples, generators
 
@@ -49,8 +49,8 @@ def run(problem, solver, epochs):
     """The state after so many epochs, and the order of its visits."""
     state = solver.init(problem, Budget.bytes, None)
     solver.step(state, 0.0, Clock(Budget(iterations=epochs)))
-    again = Visits.of(problem.present, solver.order, solver.seed)
-    return state, np.concatenate([again.epoch() for _ in range(epochs)])
+    again = epochs_of(problem.present, solver.order, solver.seed)
+    return state, np.concatenate([next(again) for _ in range(epochs)])
 
 
 def weights(problem, vector):
@@ -82,8 +82,8 @@ def test_sgd_is_the_box_of_the_textbook(form, data, seed, lam):
     problem = soft(*data, lam, form)
     state, draws = run(problem, Pegasos("sgd", True, order="uniform", seed=seed), 4)
     iterates, violations = reference.sgd(*data, lam, draws)
-    assert np.bincount(draws[[t - 1 for t in violations]], minlength=problem.n).tolist() == (state.counts.violations.tolist())
-    assert np.bincount(draws, minlength=problem.n).tolist() == state.counts.draws.tolist()
+    assert np.bincount(draws[[t - 1 for t in violations]], minlength=problem.n).tolist() == (state.counts.table[:, 1].tolist())
+    assert np.bincount(draws, minlength=problem.n).tolist() == state.counts.table[:, 0].tolist()
     np.testing.assert_allclose(weights(problem, state.iterates.output()), mean_of(iterates), rtol=1e-12, atol=1e-13)
 
 
@@ -99,7 +99,7 @@ def test_pegasos_is_the_pseudo_code_of_the_lecture(form, batch, data, seed, lam)
         batches = [epoch[i : i + batch] for epoch in visits for i in range(0, len(epoch), batch)]
         iterates, violations = reference.pegasos(*data, lam, batches)
         counted = np.bincount(np.array(list(chain(*violations)), dtype=int), minlength=problem.n)
-        assert counted.tolist() == state.counts.violations.tolist()
+        assert counted.tolist() == state.counts.table[:, 1].tolist()
         wanted = {False: iterates[-1:], True: iterates[:-1], "tail": iterates[tail_of(len(batches)) : -1]}[average]
         found = weights(problem, state.iterates.output())
         np.testing.assert_allclose(found, mean_of(wanted), rtol=1e-12, atol=1e-13)
@@ -113,7 +113,7 @@ def test_on_any_data_the_weights_are_the_pseudo_codes_to_twelve_digits(form, dat
     state, order = run(problem, Pegasos(average="tail", seed=seed), 8)
     iterates, violations = reference.pegasos(*data, lam, order[:, None], is_exact=False)
     assert np.bincount(np.array(list(chain(*violations)), dtype=int), minlength=problem.n).tolist() == (
-        state.counts.violations.tolist()
+        state.counts.table[:, 1].tolist()
     )
     np.testing.assert_allclose(
         weights(problem, state.iterates.output()), mean_of(iterates[tail_of(len(order)) : -1]), rtol=1e-12, atol=1e-11
@@ -160,25 +160,24 @@ def test_subgradient_descent_is_its_formula(steps, form, data, lam):
 def test_the_perceptron_is_its_pseudo_code_primal_and_dual(form, bias, data, seed):
     X, y = data
     problem = replace(soft(X, y, 1.0, form, bias), cost=np.full(len(y), np.inf))
-    visits = Visits.of(np.arange(len(y)), "permuted", seed)
-    mine = Perceptron.start(problem, Budget.bytes, visits)
+    mine = Run.start(problem, shuffle=True, seed=seed)
     for _ in range(5):
         mine.epoch()
-    again = Visits.of(np.arange(len(y)), "permuted", seed)
-    order = np.concatenate([again.epoch() for _ in range(5)])
+    again = epochs_of(np.arange(len(y)), "permuted", seed)
+    order = np.concatenate([next(again) for _ in range(5)])
     augmented = np.hstack([X, np.ones((len(y), 1))]) if bias == "penalized" else X
     w, mistakes, versions = reference.perceptron(augmented, y, order)
     alpha, dual_mistakes = reference.dual_perceptron(augmented @ augmented.T, y, order)
-    assert mine.sequence.tolist() == mistakes == dual_mistakes
-    mean = mean_of(versions)
+    assert mine.log[0].tolist() == mistakes == dual_mistakes
+    mean, average = mean_of(versions), mine.w - mine.u / mine.clock
     if problem.is_linear:
         width = augmented.shape[1]
         assert mine.w[:width].tolist() == as_floats(w).tolist()
-        np.testing.assert_allclose(mine.average()[:width], mean, rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(average[:width], mean, rtol=1e-12, atol=1e-13)
     else:
         assert (mine.w * y).tolist() == alpha
-        np.testing.assert_allclose(augmented.T @ mine.average(), mean, rtol=1e-12, atol=1e-13)
-    assert mine.survivals().sum() == len(order) - order.tolist().index(mistakes[0])
+        np.testing.assert_allclose(augmented.T @ average, mean, rtol=1e-12, atol=1e-13)
+    assert order[mine.log[1] - 1].tolist() == mistakes  # times count from 1
 
 
 # -- theory ---------------------------------------------------------------------------------------------------------------
@@ -193,18 +192,18 @@ def test_the_perceptron_makes_at_most_the_updates_of_its_bound(rng, n, d, margin
     y[:2] = 1.0, -1.0
     X += np.outer(y * (margin + rng.random(n)) - X @ u, u)
     problem = Problem(X, y, np.full(n, np.inf), bias=Bias.none())
-    mine = Perceptron.start(problem, Budget.bytes, Visits.of(np.arange(n), "permuted", 0))
-    run_perceptron(mine, Clock(Budget()))
+    mine = train(True, 0, problem, budget=Budget())
     assert mine.is_clean
+    assert mine.status is Status.SOLVED
     assert (y * (X @ mine.w[:-1]) > 0).all()
     gamma, rho = (y * (X @ u)).min(), np.linalg.norm(X, axis=1).max()
-    assert len(mine.sequence) <= (rho / gamma) ** 2
-    assert np.linalg.norm(mine.w) <= np.sqrt(len(mine.sequence)) * rho * (1 + 1e-12)
+    assert len(mine.log[0]) <= (rho / gamma) ** 2
+    assert np.linalg.norm(mine.w) <= np.sqrt(len(mine.log[0])) * rho * (1 + 1e-12)
 
 
 def test_from_zero_the_perceptron_moves():
     problem = Problem(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]), np.full(2, np.inf), bias=Bias.none())
-    mine = Perceptron.start(problem, Budget.bytes, Visits.of(np.arange(2), "given", 0))
+    mine = Run.start(problem, shuffle=False)
     assert (mine.epoch(), mine.epoch()) == (1, 0)
     assert mine.w[0] == 1.0
 
@@ -213,7 +212,7 @@ def test_from_zero_the_perceptron_moves():
 def test_from_zero_pegasos_and_sgd_move(method):
     problem = soft(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]), 0.5)
     state, _ = run(problem, Pegasos(method, order="given"), 1)
-    assert state.counts.violations[0] == 1
+    assert state.counts.table[:, 1][0] == 1
 
 
 def test_the_mean_of_sgd_comes_closer_like_one_over_t():
@@ -242,7 +241,7 @@ def test_the_mean_of_sgd_comes_closer_like_one_over_t():
 def test_pegasos_last_iterate_is_what_the_shares_of_all_visits_make(data, lam, seed):
     problem = soft(*data, lam, bias="penalized")
     state, _ = run(problem, Pegasos(average=False, seed=seed), 6)
-    shares = state.counts.violations / state.counts.draws
+    shares = state.counts.table[:, 1] / state.counts.table[:, 0]
     made = problem.augmented_dual(problem.y * problem.cost * shares)
     np.testing.assert_allclose(state.iterates.last(), made, rtol=1e-11, atol=1e-11)
 
@@ -272,8 +271,8 @@ def test_weights_change_the_cost_and_absent_samples_are_not_visited():
     cost = np.where(np.arange(30) < 20, 1.0 + np.arange(30) % 3, 0.0)
     problem = Problem(X, y, cost, bias=Bias.none())
     state, _ = run(problem, Pegasos(), 5)
-    assert (state.counts.draws[20:] == 0).all()
-    assert (state.counts.draws[:20] == 5).all()
+    assert (state.counts.table[:, 0][20:] == 0).all()
+    assert (state.counts.table[:, 0][:20] == 5).all()
     assert solve(problem, Pegasos(), tol=0.01).certificate.relative_gap <= 0.01
 
 
@@ -289,14 +288,14 @@ def test_a_long_stay_at_the_edge_of_the_ball_keeps_its_digits():
 
 
 def test_visits_of_large_data_keep_neighbours_together_and_miss_nobody():
-    order = Visits.of(np.arange(100_000), "permuted", 0, n_values=3_000_000).epoch()
+    order = next(epochs_of(np.arange(100_000), "permuted", 0, n_values=3_000_000))
     assert sorted(order.tolist()) == list(range(100_000))
     assert (np.diff(order) == 1).mean() == pytest.approx(0.75, abs=0.01)  # chunks of four
 
 
 def test_uniform_draws_are_uniform():
-    visits = Visits.of(np.arange(10), "uniform", 3)
-    counts = np.bincount(np.concatenate([visits.epoch() for _ in range(2000)]), minlength=10)
+    visits = epochs_of(np.arange(10), "uniform", 3)
+    counts = np.bincount(np.concatenate([next(visits) for _ in range(2000)]), minlength=10)
     assert np.abs(counts - 2000).max() < 5 * np.sqrt(2000)
 
 
@@ -305,7 +304,7 @@ def test_a_resumed_run_goes_on_as_if_it_had_not_stopped():
     solver = Pegasos(average=False, order="given")
     whole, _ = run(problem, solver, 2)
     half, _ = run(problem, solver, 1)
-    half.iterates = Iterates.resume(half.iterates.rule, half.iterates.last(), half.iterates.t)
+    half.iterates = Iterates.at(half.iterates.rule, half.iterates.last(), half.iterates.t)
     solver.step(half, 0.0, Clock(Budget(iterations=1)))
     np.testing.assert_allclose(half.iterates.last(), whole.iterates.last(), rtol=1e-12)
 

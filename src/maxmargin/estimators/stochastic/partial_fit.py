@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import validate_data
 
 from maxmargin.core import Bias, Problem
@@ -17,7 +17,6 @@ from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest
 from maxmargin.estimators.training_data import READABLE, checked_rows, checked_weights, class_factors
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernels import Kernel, Linear, Precomputed
-from maxmargin.kernels.tiles import rows_that_fit
 from maxmargin.solvers.base import deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.solvers.stochastic.samples import Samples
@@ -35,9 +34,7 @@ def _is_linear(model: Any) -> bool:
     """Whether a stream can be learned from; else an AttributeError that says why not."""
     if model.kernel == "linear" or isinstance(model.kernel, Linear):
         return True
-    raise AttributeError(
-        f"partial_fit keeps no samples, which kernel={model.kernel!r} needs. Use fit, or map the features first."
-    )
+    raise AttributeError(f"partial_fit keeps no samples, which kernel={model.kernel!r} needs. Use fit, or map the features.")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -55,9 +52,7 @@ class StreamLearner(KernelParameters, OneVsRest):
         """The weight of a constant feature, as far as there is one."""
         return Bias.penalized() if check_flag("fit_intercept", self.fit_intercept) else Bias.none()
 
-    def _store_vectors(
-        self, X: Matrix, kernel: Kernel, vectors: Floats, biases: Floats, used: Indices, *, keep: bool = False
-    ) -> None:
+    def _store_vectors(self, X: Matrix, kernel: Kernel, vectors: Floats, biases: Floats, used: Indices, keep: bool) -> None:
         """Keep the weights of a linear kernel; of every other (or to `keep` them) the samples `used`, with coefficients."""
         self.kernel_, self.intercept_, self.support_ = kernel, biases, used.astype(np.int32)
         is_linear = isinstance(kernel, Linear)
@@ -113,21 +108,19 @@ class StreamLearner(KernelParameters, OneVsRest):
         """
         with unchanged_by_errors(self):
             X, labels, weights = self._next_piece(X, y, classes, sample_weight)
+            samples = Samples(Rows.of_matrix(X), self._bias().scale)
             stream = self._stream_state(len(labels))
-        samples, visits = Samples(Rows.of_matrix(X)), np.arange(len(labels), dtype=np.int64)
-        at_a_time = rows_that_fit(samples.n_values // len(labels), len(labels))
-        step = -(-at_a_time // int(self.batch_size)) * int(self.batch_size)
         signed = [signs * weights for signs in self._signs(labels)]
         with deferred_interrupt() as was_interrupted:
-            for start in range(0, len(visits), step):
-                self._visit(stream, samples, signed, visits[start : start + step])
+            for visits in samples.cut(np.arange(len(labels), dtype=np.int64), int(self.batch_size)):
+                self._visit(stream, samples, signed, visits)
                 if was_interrupted():
                     break
             for name in OF_ALL_SAMPLES:
                 self.__dict__.pop(name, None)
             self._coefficients, self.kernel_ = None, Linear()
             self.n_iter_ = getattr(self, "n_iter_", 1)
-            vectors = self._store_stream(stream)
+            self._stream, vectors = stream, self._store_stream(stream)
             self._weights, self.intercept_ = vectors[:, :-1].copy(), vectors[:, -1].copy()
         return self
 
@@ -136,14 +129,13 @@ class StreamLearner(KernelParameters, OneVsRest):
         is_first = not hasattr(self, "intercept_")
         X, y = validate_data(self, X, y, reset=is_first, **READABLE)
         X = checked_rows(X)
+        if is_first and classes is None:
+            raise InvalidInputError("classes must be passed on the first call to partial_fit: all labels to come.")
         if is_first:
-            check_classification_targets(y)
-            if classes is None:
-                raise InvalidInputError("classes must be passed on the first call to partial_fit: all labels to come.")
             self.classes_ = unique_labels(classes)
-            if len(self.classes_) < 2:
-                raise InvalidInputError(f"A classifier needs at least two classes, got {self.classes_.tolist()}.")
-        elif classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
+        if len(self.classes_) < 2:
+            raise InvalidInputError(f"A classifier needs at least two classes, got {self.classes_.tolist()}.")
+        if classes is not None and not np.array_equal(self.classes_, np.unique(classes)):
             raise InvalidInputError(f"classes={classes!r} is not what the first call had: {self.classes_}.")
         labels = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         is_known = self.classes_[labels] == y
@@ -152,9 +144,8 @@ class StreamLearner(KernelParameters, OneVsRest):
         if isinstance(self.class_weight, str):
             raise InvalidInputError(f"class_weight={self.class_weight!r} needs all samples. Use a dict in partial_fit.")
         weights = checked_weights(sample_weight, X)
-        if self.class_weight is not None:
-            weights = weights * class_factors(self.class_weight, self.classes_, labels, weights)[labels]
-        return X, labels.astype(np.intp, copy=False), weights
+        factors = class_factors(self.class_weight, self.classes_, labels, weights)
+        return X, labels, weights * factors[labels]
 
     @abstractmethod
     def _stream_state(self, n_samples: int) -> Any:

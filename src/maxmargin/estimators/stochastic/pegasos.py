@@ -14,10 +14,8 @@ from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner
 from maxmargin.solvers import Budget, Pegasos
 from maxmargin.solvers.stochastic.iterates import Counts, Iterates, step_through
-from maxmargin.solvers.stochastic.samples import Samples, split_bias
+from maxmargin.solvers.stochastic.samples import Samples, largest_square, split_bias
 from maxmargin.typing import Floats, Indices, Matrix
-
-DEFAULT_LAMBDA = 1e-4
 
 FEWEST_EPOCHS = 1000
 """Epochs that ``n_epochs=None`` allows at least, and makes where ``tol`` is None."""
@@ -157,24 +155,21 @@ class PegasosSVC(StreamLearner):
         return 0.0 if self.tol is None else check_tol(self.tol)
 
     def _solver(self, seed: int, n_threads: int) -> Pegasos:
-        """The algorithm that the parameters describe; it checks `method` and `average` itself."""
+        """The algorithm that the parameters describe; it checks `method`, `average` and `project` itself."""
         if not check_flag("shuffle", self.shuffle) and self.method == "sgd":
             raise InvalidInputError('shuffle=False is for method="pegasos": SGD draws its samples at random.')
-        if check_flag("project", self.project) and self.method == "sgd":
-            raise InvalidInputError('project=True is a step of method="pegasos"; SGD has none.')
-        size = check_integer("batch_size", self.batch_size)
+        size, project = check_integer("batch_size", self.batch_size), check_flag("project", self.project)
         order = "uniform" if self.method == "sgd" else ("permuted" if self.shuffle else "given")
-        return Pegasos(self.method, self.average, size, bool(self.project), order, seed)
+        return Pegasos(self.method, self.average, size, project, order, seed)
 
     def _trade_off(self) -> Regularization:
-        return Regularization.pegasos(DEFAULT_LAMBDA) if self.C is None else soft(self.C)
+        return Regularization.pegasos(1e-4) if self.C is None else soft(self.C)
 
     def _allowance(self, problem: Problem) -> Budget:
-        n_epochs = FEWEST_EPOCHS
-        if self.n_epochs is not None:
+        if self.n_epochs is None:
+            n_epochs = FEWEST_EPOCHS if self.tol is None else max(FEWEST_EPOCHS, _epochs_for(problem, self.tol))
+        else:
             n_epochs = check_integer("n_epochs", self.n_epochs, note=" or None")
-        elif self.tol is not None:
-            n_epochs = max(FEWEST_EPOCHS, _epochs_for(problem, self.tol))
         return budget_from(n_epochs, self.max_seconds, self.cache_size)
 
     def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Any]) -> None:
@@ -182,9 +177,8 @@ class PegasosSVC(StreamLearner):
             solutions = [replace(s, certificate=replace(s.certificate, tol=None)) for s in solutions]
         store_solutions(self, solutions)
         betas, vectors = np.array([s.beta for s in solutions]), np.array([s.w for s in solutions])
-        is_used = betas.any(axis=0) if problems[0].is_linear else betas.any(axis=0) | vectors.any(axis=0)
-        used = np.flatnonzero(is_used)
-        self._store_vectors(X, problems[0].kernel, vectors, np.array([s.b for s in solutions]), used)
+        used = np.flatnonzero((betas if problems[0].is_linear else np.vstack([betas, vectors])).any(axis=0))
+        self._store_vectors(X, problems[0].kernel, vectors, np.array([s.b for s in solutions]), used, keep=False)
         self.dual_coef_ = betas[:, used]
         self.n_iter_ = max(max(s.n_iter for s in solutions), 1)
         self.t_ = self.n_iter_ * -(-len(problems[0].present) // int(self.batch_size))
@@ -192,39 +186,33 @@ class PegasosSVC(StreamLearner):
 
     # -- streams -------------------------------------------------------------------------------------------------
 
-    def _stream_state(self, n_samples: int) -> tuple[list[Iterates], Counts]:
+    def _stream_state(self, n_samples: int) -> list[Iterates]:
         """The iterates of the last piece, or new ones, begun at the model of the last fit or at w = 0."""
         trade_off = self._trade_off()
         if trade_off.spelling in ("sum", "ridge"):
-            raise InvalidInputError(
-                f"C={self.C!r} depends on the number of samples, which a stream does not know. "
-                "Use Regularization.pegasos(lam), tikhonov(lam) or mean(C)."
-            )
+            what = f"C={self.C!r} depends on the number of samples, which a stream does not know."
+            raise InvalidInputError(f"{what} Use Regularization.pegasos(lam), tikhonov(lam) or mean(C).")
         rule = self._solver(seed_from(self.random_state), 1).rule(1.0 / trade_off.cost(1.0))
         stream: list[Iterates] | None = getattr(self, "_stream", None)
         if stream is None or replace(stream[0].rule, average_from=0) != rule:
             models = np.zeros((len(self._sides()), self.n_features_in_ + 1))
             if hasattr(self, "intercept_"):
                 models = np.column_stack([self.coef_, self.intercept_])
-            stream = [Iterates.resume(rule, w, getattr(self, "t_", 0)) for w in models]
+            stream = [Iterates.at(rule, w, getattr(self, "t_", 0)) for w in models]
         for iterates in stream:
             iterates.expect(-(-n_samples // int(self.batch_size)))
-        return stream, Counts.none(n_samples)
+        return stream
 
-    def _visit(self, stream: tuple[list[Iterates], Counts], samples: Samples, signed: list[Floats], visits: Indices) -> None:
-        for iterates, own in zip(stream[0], signed, strict=True):
-            step_through(iterates, stream[1], samples, own, self._bias().scale, visits)
+    def _visit(self, stream: list[Iterates], samples: Samples, signed: list[Floats], visits: Indices) -> None:
+        for iterates, own in zip(stream, signed, strict=True):
+            step_through(iterates, Counts.none(len(own)), samples, own, visits)
 
-    def _store_stream(self, stream: tuple[list[Iterates], Counts]) -> Floats:
-        self._stream = stream[0]
-        self.t_ = self._stream[0].t
-        return np.array([iterates.output() for iterates in self._stream])
+    def _store_stream(self, stream: list[Iterates]) -> Floats:
+        self.t_ = stream[0].t
+        return np.array([iterates.output() for iterates in stream])
 
     def _why_uncertified(self) -> str:
-        return (
-            "A model that was learned from a stream (partial_fit) has no certificate, which needs all samples at once. "
-            "Use fit on samples that are at hand."
-        )
+        return "A model that was learned from a stream has no certificate, which needs all samples at once. Use fit."
 
     # -- lessons -------------------------------------------------------------------------------------------------
 
@@ -249,16 +237,16 @@ class PegasosSVC(StreamLearner):
         solver = copy._solver(seed_from(self.random_state), 1)
         state = solver.init(problem, Budget.bytes, None)
         for _ in range(copy._allowance(problem).iterations or 0):
-            order = state.visits.epoch()
+            order = next(state.visits)
             for batch in np.split(order, range(solver.batch, len(order), solver.batch)):
                 w, b = split_bias(state.iterates.last(), problem)
                 scores = problem.y[batch] * (problem.decision(w)[batch] + b)
-                was = state.counts.violations.copy()
-                solver._visit(state, batch)
+                before = state.counts.table[batch, 1]
+                step_through(state.iterates, state.counts, state.samples, state.signed, batch)
                 candidate = solver.finish(state, tol)
                 judged = certify(problem, candidate, tol=tol)
                 yield PegasosStep(
-                    state.iterates.t, batch, scores, (state.counts.violations - was)[batch] > 0,
+                    state.iterates.t, batch, scores, state.counts.table[batch, 1] > before,
                     candidate.w, candidate.b, judged.primal / total, judged.dual / total,
                 )  # fmt: skip
                 if judged.relative_gap <= tol:
@@ -272,8 +260,7 @@ def _epochs_for(problem: Problem, tol: float) -> int:
     tol times the objective of w = 0.
     """
     n = len(problem.present)
-    values = problem.X.size if problem.is_linear else n * n
-    most = MOST_VALUES // (values + n)  # as if a visit took a value more
-    square = float(problem.diag()[problem.present].max()) + problem.bias.scale**2
+    most = MOST_VALUES // ((problem.X.size if problem.is_linear else n * n) + n)  # as if a visit took a value more
     per_epoch = tol / float(problem.cost.max())  # λ · tol · n, with λ = 1/(n · cost)
+    square = largest_square(problem)
     return most if square >= most * per_epoch else int(np.ceil(square / per_epoch))

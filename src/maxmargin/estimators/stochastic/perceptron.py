@@ -10,19 +10,16 @@ import numpy as np
 from maxmargin.analysis.bounds import Bound, perceptron_updates
 from maxmargin.analysis.separability import separable_from
 from maxmargin.analysis.witness import Separable
-from maxmargin.core import Candidate, Problem, Solution, Status
+from maxmargin.core import Candidate, Problem
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Train, check_choice, check_flag, is_number, seed_from
 from maxmargin.estimators.multiclass.per_problem import alone
 from maxmargin.estimators.progress.callbacks import warn_of_mistakes
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner
 from maxmargin.kernels.tiles import TILE_ROWS, rows_that_fit
-from maxmargin.solvers import Budget, Clock, Event, solve
-from maxmargin.solvers.stochastic.perceptron import Perceptron as Run
-from maxmargin.solvers.stochastic.perceptron import run_perceptron, visit_samples
-from maxmargin.solvers.stochastic.sample_order import Visits
-from maxmargin.solvers.stochastic.samples import Samples, split_bias
-from maxmargin.threads import one_blas_thread
+from maxmargin.solvers import Clock, Event, solve
+from maxmargin.solvers.stochastic.perceptron import Run, train, visit_samples
+from maxmargin.solvers.stochastic.samples import Samples, largest_square, split_bias
 from maxmargin.typing import Floats, Indices, Matrix
 
 
@@ -159,32 +156,29 @@ class Perceptron(StreamLearner):
         return 0.0
 
     def _trainer(self, k: int, seed: int) -> Train:
-        return partial(_trained, self.shuffle, seed)
+        return partial(train, self.shuffle, seed)
 
     def _share(self, tol: float) -> Callable[[Event], float]:
         """The share of the epochs; all of it once one was clean."""
-        most = self.max_iter
-        return lambda event: event.iteration / max(most, event.iteration + 1) if event.relative_gap else 1.0
+        return lambda event: event.iteration / max(self.max_iter, event.iteration + 1) if event.relative_gap else 1.0
 
     def _warn(self, solutions: list[Any], tol: float) -> None:
-        warn_of_mistakes(type(self).__name__, [solution.run.last_mistakes for solution in solutions], self.n_iter_)
+        warn_of_mistakes(type(self).__name__, [run.last_mistakes for run in solutions], self.n_iter_)
 
-    def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Any]) -> None:
-        runs: list[Run] = [solution.run for solution in solutions]
+    def _store(self, X: Matrix, labels: Indices, problems: list[Problem], runs: list[Any]) -> None:
         stream = PerceptronStream(*(np.array([getattr(run, name) for run in runs]) for name in ("w", "u", "clock")))
         models = [split_bias(vector, problems[0]) for vector in self._output(stream)]
-        counts = np.array([np.bincount(run.sequence, minlength=X.shape[0]) * run.problem.y for run in runs])
+        counts = np.array([np.bincount(run.log[0], minlength=X.shape[0]) * run.problem.y for run in runs])
         used = np.flatnonzero(counts.any(axis=0))
         vectors, biases = (float(self.eta) * np.array(parts) for parts in zip(*models, strict=True))
         self._store_vectors(X, problems[0].kernel, vectors, biases, used, keep=True)
         self.dual_coef_ = float(self.eta) * counts[:, used]
         self.n_iter_ = max(max(run.epochs for run in runs), 1)
-        self.n_updates_ = sum(len(run.sequence) for run in runs)
+        self.n_updates_ = int(np.abs(counts).sum())
         self._votes = [_votes(run, used) for run in runs] if self.output == "voted" else None
-        self._bias_scale = problems[0].bias.scale
-        self.t_ = int(stream.t.max())
+        self.t_, self._bias_scale = int(stream.t.max()), problems[0].bias.scale
         self._stream = stream if problems[0].is_linear else None
-        self.mistakes_ = alone([run.sequence for run in runs])
+        self.mistakes_ = alone([run.log[0] for run in runs])
         self.witness_ = alone([_witness(run) for run in runs])
         self.mistake_bound_ = alone([self._bound(problem) for problem in problems])
 
@@ -192,13 +186,12 @@ class Perceptron(StreamLearner):
         """(ρ/γ)² with the margin that was given, or with that of the hard-margin solver's hyperplane."""
         if self.margin is None:
             return None
-        gamma = self.margin
+        gamma, rho = self.margin, float(np.sqrt(largest_square(problem)))
         if gamma == "compute":
             certificate = solve(problem, tol=1e-6).certificate
             if certificate is None or not np.isfinite(certificate.primal):
                 return None
             gamma = 1.0 / np.sqrt(2.0 * certificate.primal)  # of a hyperplane that was found: no larger than the best
-        rho = _radius(problem)
         return perceptron_updates(rho=rho, gamma=min(float(gamma), rho))
 
     def _why_uncertified(self) -> str:
@@ -207,40 +200,31 @@ class Perceptron(StreamLearner):
     # -- streams -------------------------------------------------------------------------------------------------
 
     def _stream_state(self, n_samples: int) -> PerceptronStream:
-        """A copy of where the last piece or fit ended; w = 0 at the first."""
+        """Where the last piece or fit ended; w = 0 at the first."""
         self._checked_tol()
-        check_flag("fit_intercept", self.fit_intercept)
         if self.output == "voted" or self.margin is not None:
-            what = 'output="voted"' if self.output == "voted" else f"margin={self.margin!r}"
-            raise InvalidInputError(
-                f"{what} needs samples that a stream does not keep. Use fit, or output='last' or 'averaged' and margin=None."
-            )
+            what = f"output={self.output!r} with margin={self.margin!r} needs samples that a stream does not keep."
+            raise InvalidInputError(f'{what} Use fit, or output="last" or "averaged" with margin=None.')
         if not hasattr(self, "intercept_"):
             self.n_updates_ = 0
-            n_problems = len(self._sides())
-            w, u = np.zeros((2, n_problems, self.n_features_in_ + 1))
-            return PerceptronStream(w, u, np.zeros(n_problems, dtype=np.int64))
+            w, u = np.zeros((2, len(self._sides()), self.n_features_in_ + 1))
+            return PerceptronStream(w, u, np.zeros(len(w), dtype=np.int64))
         stream: PerceptronStream | None = getattr(self, "_stream", None)
         if stream is None:
-            raise InvalidInputError(
-                "This perceptron cannot go on: where it stood is not known. Train it with fit or partial_fit, and keep it by "
-                "pickle or save."
-            )
-        return PerceptronStream(stream.w.copy(), stream.u.copy(), stream.t.copy())
+            raise InvalidInputError("It is not known where this perceptron stood, so that it cannot go on. Use fit first.")
+        return stream
 
     def _visit(self, stream: PerceptronStream, samples: Samples, signed: list[Floats], visits: Indices) -> None:
         visits = visits[signed[0][visits] != 0]  # the others have no weight
         for own, w, u, t in zip(signed, *stream, strict=True):
-            self.n_updates_ += len(visit_samples(samples, own, self._bias().scale, visits, int(t), w, u)[0])
+            self.n_updates_ += visit_samples(samples, own, visits, int(t), w, u).shape[1]
         stream.t[:] += len(visits)
 
     def _store_stream(self, stream: PerceptronStream) -> Floats:
         self.witness_ = self.mistake_bound_ = alone([None] * len(stream.w))
-        self._stream, self._votes, self._bias_scale = stream, None, self._bias().scale
+        self._votes, self._bias_scale = None, self._bias().scale
         self.t_ = int(stream.t.max())
-        vectors = float(self.eta) * self._output(stream)
-        vectors[:, -1] *= self._bias_scale
-        return vectors
+        return float(self.eta) * self._output(stream)
 
     def _output(self, stream: PerceptronStream) -> Floats:
         """The last w of each problem, or its mean over all visits."""
@@ -264,22 +248,19 @@ class Perceptron(StreamLearner):
         4 1 False [-1.]
         """
         copy, problem = self._lesson(X, y)
-        run, clock = _begun(problem, self.shuffle, seed_from(self.random_state)), Clock(copy._allowance(problem))
-        eta, radius = float(self.eta), _radius(problem)
+        run, clock = Run.start(problem, self.shuffle, seed_from(self.random_state)), Clock(copy._allowance(problem))
+        eta, radius = float(self.eta), float(np.sqrt(largest_square(problem)))
         while not run.is_clean and clock.spent() is None:
-            count = 0
-            for sample in run.visits.epoch():
+            before = len(run.log[0])
+            for sample in next(run.visits):
                 w, b = split_bias(run.w, problem)
-                score = problem.y[sample] * (problem.decision(w)[sample] + b)
+                score = eta * problem.y[sample] * (problem.decision(w)[sample] + b)
                 is_mistake = bool(run.visit(np.array([sample])))
-                count += is_mistake
-                n_updates = len(run.sequence)
-                bound = radius / n_updates**0.5 if n_updates else np.inf
+                updates = len(run.log[0])
+                bound = radius / updates**0.5 if updates else np.inf
                 w, b = split_bias(run.w, problem)
-                yield PerceptronStep(
-                    run.epochs + 1, run.clock, int(sample), eta * score, is_mistake, eta * w, eta * b, n_updates, bound
-                )
-            run.last_mistakes = count
+                yield PerceptronStep(run.epochs + 1, run.clock, int(sample), score, is_mistake, eta * w, eta * b, updates, bound)
+            run.last_mistakes = updates - before
             run.epochs += 1
             clock.rounds += 1
 
@@ -298,49 +279,14 @@ class Perceptron(StreamLearner):
         return out
 
 
-@dataclass(frozen=True)
-class PerceptronSolution(Solution):
-    """Where a perceptron ended, as those who observe it are told, and all that it knows."""
-
-    run: Any = None
-
-
-def _begun(problem: Problem, shuffle: bool, seed: int) -> Run:
-    """A perceptron with w = 0."""
-    order, values = "permuted" if shuffle else "given", problem.X.size if problem.is_linear else 0
-    visits = Visits.of(np.arange(problem.n), order, seed, values)
-    return Run.start(problem, Budget.bytes, visits)
-
-
-def _trained(
-    shuffle: bool, seed: int, problem: Problem, solver: Any, *, budget: Budget, observe: Any = None, **settings: Any
-) -> PerceptronSolution:
-    """Epochs until one is clean; called as `solve` is, but there is neither a solver to choose nor a gap."""
-    run, clock = _begun(problem, shuffle, seed), Clock(budget)
-
-    def tell(run: Run) -> bool:
-        wrong = np.inf if run.last_mistakes < 0 else run.last_mistakes / problem.n
-        return observe is not None and observe(Event(clock.seconds, run.epochs, wrong, None))
-
-    with one_blas_thread():
-        was_interrupted = run_perceptron(run, clock, tell)
-    ended = Status.SOLVED if run.is_clean else Status.ITERATION_BUDGET
-    status = Status.INTERRUPTED if was_interrupted else ended
-    return PerceptronSolution(run.w, 0.0, run.w, status, n_iter=run.epochs, solver="Perceptron", run=run)
-
-
-def _radius(problem: Problem) -> float:
-    """ρ = max ‖φ̃_j‖."""
-    return float(np.sqrt(problem.diag().max() + problem.bias.scale**2))
-
-
 def _witness(run: Run) -> Separable | None:
     """The proof that w separates; None where it does not, or by less than rounding."""
-    w, b = split_bias(run.w, run.problem)
-    return separable_from(run.problem, Candidate(w, b, np.zeros(run.problem.n))) if run.is_clean else None
+    candidate = Candidate(*split_bias(run.w, run.problem), np.zeros(run.problem.n))
+    return separable_from(run.problem, candidate) if run.is_clean else None
 
 
 def _votes(run: Run, used: Indices) -> tuple[Indices, Floats, Floats]:
     """Of each version of w: which of the used samples made it, with which sign, and its share of the votes."""
-    samples, lives = run.sequence, run.survivals()
+    samples, times = run.log
+    lives = np.diff(times, append=run.clock + 1)  # the visits that each version lived through, that of its making included
     return np.searchsorted(used, samples), run.problem.y[samples], lives / max(int(lives.sum()), 1)

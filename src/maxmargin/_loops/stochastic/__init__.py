@@ -1,1 +1,0 @@
-"""Loops that visit one sample after another."""
