@@ -22,7 +22,7 @@ from maxmargin.estimators.training_data import (
     OTHER_WEIGHTS,
     Fingerprint,
 )
-from maxmargin.kernel_matrix.tiles import TILE_BYTES
+from maxmargin.kernels.tiles import TILE_BYTES
 
 RNG = np.random.default_rng(0)
 N_VALUES = TILE_BYTES // 24
