@@ -1,43 +1,29 @@
 """Sums of kernel values against fixed rows: what a fitted model computes for each new sample."""
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, partial
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from maxmargin.errors import NotSupportedError
+from maxmargin.kernel_matrix import tiles as sides
 from maxmargin.kernel_matrix.matrix import KernelMatrix
-from maxmargin.kernel_matrix.tiles import MOST_FEATURES, PREPARED_BYTES, ROW_COST, Centre, PackedRows, centre_of, prepared, suits
+from maxmargin.kernel_matrix.tiles import Bounded, PackedRows, Tile
 from maxmargin.kernels import tiles
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.inner import DENSE_FRACTION
 from maxmargin.kernels.tiles import FLOAT32, FLOAT64, TILE_COLUMNS, TILE_ROWS, as_matrix, cut, is_sparse
 from maxmargin.rounding import UNIT, sum_above
 from maxmargin.threads import in_pieces, one_blas_thread, together
 from maxmargin.typing import Block, Floats, Indices, Matrix
 
-FEW_PRODUCTS = TILE_ROWS * TILE_COLUMNS * ROW_COST
+FEW_PRODUCTS = TILE_ROWS * TILE_COLUMNS * sides.ROW_COST
 """Products of two features (an exp counts as ROW_COST of them) up to which one loop over differences is faster than tiles: as
 much as the exp of one tile."""
 
 SUM_TERMS = 128
 """float32 values that are summed before the sum goes on in float64: their number is part of the error bound."""
-
-
-class Tile(NamedTuple):
-    """Prepared columns z_start … z_stop."""
-
-    start: int
-    stop: int
-    side: Any
-
-
-class Bounded(NamedTuple):
-    """Sums of shape (n_groups, r, n_x) with |sums[g, r, i] − exact| ≤ error[g, i]: a worst case, +∞ where there is none."""
-
-    sums: Floats
-    error: Floats
 
 
 class Expansion:
@@ -81,16 +67,16 @@ class Expansion:
         self.Z = as_matrix(Z, "Z")
         counts = [self.Z.shape[0]] if groups is None else groups
         self.ends: Indices = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
-        self.is_dense = not is_sparse(self.Z) or (kernel.sees_values_only and _is_better_dense(self.Z))
+        self.is_dense = not is_sparse(self.Z) or (kernel.sees_values_only and sides.is_better_dense(self.Z))
         self._cached: dict[np.dtype[Any], list[Tile]] = {}
 
     @cached_property
-    def centre(self) -> Centre:
+    def centre(self) -> sides.Centre:
         """The common shift of all rows, and whether their zeros are left out."""
         if self.like is not None:
             return self.like.centre
         some = tiles.some_rows(self.Z)
-        return centre_of(self.kernel, tiles.dense(some) if self.is_dense else some)
+        return sides.centre_of(self.kernel, tiles.dense(some) if self.is_dense else some)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "centre"} | {
@@ -120,7 +106,7 @@ class Expansion:
 
     def is_small(self, X: Matrix) -> bool:
         """Whether values by differences are so few that they are faster than tiles, and in float64."""
-        return self.kernel.has_differences and X.shape[0] * self.Z.shape[0] * (X.shape[1] + ROW_COST) <= FEW_PRODUCTS
+        return self.kernel.has_differences and X.shape[0] * self.Z.shape[0] * (X.shape[1] + sides.ROW_COST) <= FEW_PRODUCTS
 
     def bounded(
         self, X: Matrix | PackedRows, dtype: Any = FLOAT64, n_threads: int = 1, *, by_differences: bool = False
@@ -149,8 +135,35 @@ class Expansion:
         """Whether `fine` is finer than float64, and its rows fit into memory."""
         if len(self.ends) != 2 or len(self.A) != 1:
             return False
-        fits = FLOAT64.itemsize * self.Z.shape[0] * self.Z.shape[1] <= PREPARED_BYTES
+        fits = FLOAT64.itemsize * self.Z.shape[0] * self.Z.shape[1] <= sides.PREPARED_BYTES
         return self.kernel.has_differences or (self.kernel.has_fine_sums and fits)
+
+    def at_own_rows(self, n_threads: int = 1) -> Bounded | None:
+        """Return one sum in float64 at the rows z themselves: each value is computed once for both of its rows.
+
+        None where a tile needs more than float64. The bits do not depend on the threads: each tile has sums of its own.
+        """
+        (weights,), parts = self.A, list(self.tiles(FLOAT64))
+        sums, error = np.zeros((len(parts), len(weights))), np.zeros(len(weights))
+
+        def work(k: int) -> bool:
+            own, rows = parts[k].side, slice(parts[k].start, parts[k].stop)
+            for start, stop, side in parts[k:]:
+                values = np.empty((rows.stop - rows.start, stop - start))
+                if not self.kernel.join(own, side, values):
+                    return False
+                sums[k, rows] += values @ weights[start:stop]
+                if start > rows.start:
+                    sums[k, start:stop] += weights[rows] @ values
+            return True
+
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            if not all(together([partial(work, k) for k in range(len(parts))], n_threads)):
+                return None
+            for (first, last, own), (start, stop, side) in product(parts, parts):
+                sizes = np.abs(weights[start:stop])
+                error[first:last] += self.kernel.error(own, side, slice(None), sizes, None, len(weights))
+        return Bounded(sums.sum(axis=0)[np.newaxis, np.newaxis], error[np.newaxis] * (1.0 + 1e-9))
 
     def _evaluate(
         self,
@@ -169,7 +182,9 @@ class Expansion:
         out = Bounded(np.zeros((len(self.ends) - 1, len(self.A), n)), np.zeros((len(self.ends) - 1, n)))
         if out.sums.size == 0 or self.Z.shape[0] == 0:
             return out
-        by_differences = by_differences or (dtype == FLOAT64 and not is_packed and self.is_small(X))
+        if dtype == FLOAT64 and not is_packed and self.is_small(X):
+            self._sum_small(X, out)
+            return out
         becomes_dense = not is_packed and self.becomes_dense(X)
         tall = TILE_ROWS * max(1, TILE_COLUMNS // self.Z.shape[0])  # few columns leave room for more rows
         step = tiles.rows_that_fit(d if is_packed or becomes_dense else tiles.row_width(X), tall)
@@ -190,19 +205,28 @@ class Expansion:
             together([work] * min(n_threads, -(-n // step)), n_threads)
         return out
 
+    def _sum_small(self, X: Matrix, out: Bounded) -> None:
+        """Fill all sums by differences, on one thread; the values take no more memory than those of one tile."""
+        values = np.empty((X.shape[0], self.Z.shape[0]))
+        self.kernel.fill_differences(X, self.Z, values)
+        for g, start, stop in self.parts(Tile(0, self.Z.shape[0], None)):
+            np.matmul(self.A[:, start:stop], values[:, start:stop].T, out=out.sums[g])
+            total = sum_above(np.abs(self.A[:, start:stop]).max(axis=0))
+            out.error[g] = self.kernel.difference_error(X.shape[1], total, total, stop - start)
+
     # ------------------------------------------------------------------ sides of tiles
 
     def becomes_dense(self, X: Matrix) -> bool:
         """Whether rows x are worked on as dense ones."""
         if not self.kernel.sees_values_only:
             return False
-        return self.is_dense or X.shape[1] <= MOST_FEATURES
+        return self.is_dense or X.shape[1] <= sides.MOST_FEATURES
 
     def tiles(self, dtype: np.dtype[Any]) -> Iterable[Tile]:
         """The columns as the kernel wants them in this arithmetic; made once if there is room."""
         width = self.Z.shape[1] + 2 if self.is_dense else tiles.row_width(self.Z)
         made = (Tile(start, stop, self.side_of(start, stop, dtype)) for start, stop, _ in self.spans())
-        if width * self.Z.shape[0] * dtype.itemsize > PREPARED_BYTES:
+        if width * self.Z.shape[0] * dtype.itemsize > sides.PREPARED_BYTES:
             return made
         if dtype not in self._cached:
             self._cached[dtype] = list(made)
@@ -217,7 +241,7 @@ class Expansion:
     def side_of(self, start: int, stop: int, dtype: np.dtype[Any]) -> Any:
         """Columns start … stop, prepared."""
         rows = cut(self.Z, start, stop)
-        return prepared(self.kernel, tiles.dense(rows) if self.is_dense else rows, dtype, self.centre)
+        return sides.prepared(self.kernel, tiles.dense(rows) if self.is_dense else rows, dtype, self.centre)
 
     def parts(self, tile: Tile) -> Iterator[tuple[int, int, int]]:
         """(group, start, stop) of the columns of each group that a tile holds."""
@@ -226,12 +250,6 @@ class Expansion:
             start, stop = max(tile.start, int(self.ends[g])), min(tile.stop, int(self.ends[g + 1]))
             if start < stop:
                 yield g, start, stop
-
-
-def _is_better_dense(Z: Matrix) -> bool:
-    """Whether one product with dense rows is faster than with sparse ones, and there is room for them."""
-    size = Z.shape[0] * Z.shape[1]
-    return bool(2 * Z.nnz >= DENSE_FRACTION * size and FLOAT64.itemsize * size <= PREPARED_BYTES)
 
 
 class TileSums:
@@ -288,9 +306,10 @@ class TileSums:
             if isinstance(rows, PackedRows) and not is_first:
                 break
             if dtype not in lefts:
-                lefts[dtype] = rows if isinstance(rows, PackedRows) else prepared(kernel, rows, dtype, self.expansion.centre)
+                is_ready = isinstance(rows, PackedRows)
+                lefts[dtype] = rows if is_ready else sides.prepared(kernel, rows, dtype, self.expansion.centre)
             left, right = lefts[dtype], tile.side if is_first else self.expansion.side_of(tile.start, tile.stop, dtype)
-            if len(self.expansion.ends) == 2 and len(self.A) + self.is_bounded <= 2 and suits(kernel, dtype, left, right):
+            if len(self.expansion.ends) == 2 and len(self.A) + self.is_bounded <= 2 and sides.suits(kernel, dtype, left, right):
                 return left, right, None  # more sums are faster by one matrix product
             values = self._values(shape, dtype)
             if kernel.join(left, right, values):

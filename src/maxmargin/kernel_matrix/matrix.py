@@ -186,22 +186,22 @@ class KernelMatrix:
                 range(0, self.n, TILE_COLUMNS),
                 lambda start, _: add_rows(*arguments, start, min(start + TILE_COLUMNS, self.n)),
             )
-        some, scaled = i[rest], weights[rest].astype(self.dtype)
-        if len(rest) and suits(self.kernel, self.dtype, self.side):
+        scaled = weights[rest].astype(self.dtype)
+        # as the columns of sums; fewer would leave many of the 64 columns of a chunk empty
+        if len(rest) >= TILE_ROWS and suits(self.kernel, self.dtype, self.side):
             self.values += len(rest) * self.n
-            columns, parts = self.side[some], self.tiles
+            columns, parts = self.side[i[rest]], self.tiles
 
-            def add_packed(start: int, _: Block) -> None:
-                part = out[np.newaxis, start : start + TILE_COLUMNS]
-                parts[start // TILE_COLUMNS].add_sums(columns, scaled[np.newaxis], part)
+            def add_sums(start: int, _: Block) -> None:
+                parts[start // TILE_COLUMNS].add_sums(columns, scaled[np.newaxis], out[np.newaxis, start : start + TILE_COLUMNS])
 
-            self._share(range(0, self.n, TILE_COLUMNS), add_packed)
+            self._share(range(0, self.n, TILE_COLUMNS), add_sums)
             return
 
         def add_tile(at: slice, columns: slice, tile: Block) -> None:
             out[columns] += scaled[at] @ tile
 
-        self._each_tile(some, add_tile)
+        self._each_tile(i[rest], add_tile)
 
     # ------------------------------------------------------------------ rows ready for tiles
 

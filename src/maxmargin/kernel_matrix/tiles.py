@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.kernels.base import Kernel
+from maxmargin.kernels.inner import DENSE_FRACTION
 from maxmargin.kernels.rbf import RBF, Side, is_compiled
 from maxmargin.kernels.tiles import FLOAT32, FLOAT64, TILE_COLUMNS, cut, rows_that_fit, some_rows
-from maxmargin.typing import Block, Floats, Matrix
+from maxmargin.typing import Block, Floats, Indices, Matrix
 
 ENTRY_COST, ROW_COST = 1.7, 16
 """Time of one entry in units of one feature of a matrix product, and of the exp of one value (benchmark kernel)."""
@@ -59,7 +60,8 @@ def prepared(kernel: Kernel, X: Matrix, dtype: np.dtype[Any], centre: Centre) ->
     parts = [PackedRows.of(kernel.side(cut(X, k, k + step), dtype, centre.shift)) for k in range(0, max(X.shape[0], 1), step)]
     if len(parts) == 1:
         return parts[0]
-    return PackedRows(np.concatenate([part.squares for part in parts]), sp.vstack([part.rows for part in parts], format="csr"))
+    squares, rows = np.concatenate([part.squares for part in parts]), sp.vstack([part.rows for part in parts], format="csr")
+    return PackedRows(squares, rows, np.arange(len(squares)))
 
 
 def suits(kernel: Kernel, dtype: np.dtype[Any], *sides: Any) -> bool:
@@ -67,9 +69,35 @@ def suits(kernel: Kernel, dtype: np.dtype[Any], *sides: Any) -> bool:
     return isinstance(kernel, RBF) and isinstance(sides[0], PackedRows) and kernel.suits(dtype, *sides)
 
 
+def is_better_dense(Z: Matrix) -> bool:
+    """Whether one product with dense rows is faster than with sparse ones, and there is room for them."""
+    size = Z.shape[0] * Z.shape[1]
+    return bool(2 * Z.nnz >= DENSE_FRACTION * size and FLOAT64.itemsize * size <= PREPARED_BYTES)
+
+
+class Tile(NamedTuple):
+    """Prepared columns z_start … z_stop."""
+
+    start: int
+    stop: int
+    side: Any
+
+
+class Bounded(NamedTuple):
+    """Sums of shape (n_groups, r, n_x) with |sums[g, r, i] − exact| ≤ error[g, i]: a worst case, +∞ where there is none."""
+
+    sums: Floats
+    error: Floats
+
+
 @dataclass(frozen=True)
 class PackedRows(Side):
-    """Rows with their zeros left out: CSR of columns that rise, which loops read against a table of columns."""
+    """Some rows, `at`, of CSR rows with their zeros left out, which loops read against a table of columns."""
+
+    at: Indices
+
+    def __getitem__(self, at: Any) -> "PackedRows":
+        return PackedRows(self.squares[at], self.rows, self.at[at])
 
     @classmethod
     def of(cls, side: Side) -> "PackedRows":
@@ -79,23 +107,23 @@ class PackedRows(Side):
         (n, d), size = side.rows.shape, side.rows.size + 1
         start, feature, value = np.zeros(n + 1, np.int64), np.empty(size, np.int32), np.empty(size, side.dtype)
         found = list_entries(side.rows, feature, value, start[1:])
-        return cls(side.squares, sp.csr_array((value[:found].copy(), feature[:found].copy(), start), shape=(n, d)))
+        rows = sp.csr_array((value[:found].copy(), feature[:found].copy(), start), shape=(n, d))
+        return cls(side.squares, rows, np.arange(n))
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and features."""
-        n, d = self.rows.shape
-        return n, d
+        return len(self.at), self.rows.shape[1]
+
+    @cached_property
+    def terms(self) -> int:
+        """How many products an exponent sums at most, and the two squares."""
+        return int(np.diff(self.rows.indptr)[self.at].max(initial=0)) + 2
 
     @property
     def is_cheap(self) -> bool:
         """Whether a value is computed about as fast as it is read from memory: rows with few entries."""
-        return bool(self.rows.nnz <= 2 * ROW_COST * self.shape[0])
-
-    @cached_property
-    def entries(self) -> tuple[Any, ...]:
-        """Where the entries of each row start, their features and values."""
-        return self.rows.indptr, self.rows.indices, self.rows.data
+        return bool(self.rows.nnz <= 2 * ROW_COST * self.rows.shape[0])
 
     @cached_property
     def table(self) -> Block:
@@ -104,7 +132,7 @@ class PackedRows(Side):
 
         n, d = self.shape
         table = _aligned_zeros((-(-n // WIDE), d, WIDE), self.dtype)
-        lay_out(*self.entries, table)
+        lay_out(self.rows.indptr, self.rows.indices, self.rows.data, self.at, table)
         return table
 
     @cached_property
@@ -126,9 +154,12 @@ class PackedRows(Side):
         sum_values(*self._joined_with(right), right._as_columns(weights), out)
 
     def _joined_with(self, right: "PackedRows") -> tuple[Any, ...]:
+        """What loops read of both sides, and room for some values."""
         from maxmargin._loops.rbf.packed import TALL, WIDE
 
-        return *self.entries, self.own, right.table, right.padded, _aligned_zeros((TALL, WIDE), self.dtype)
+        block = _aligned_zeros((TALL, WIDE), self.dtype)
+        rows = self.rows
+        return rows.indptr, rows.indices, rows.data, self.at, self.own, right.table, right.padded, block
 
     def _as_columns(self, values: Block) -> Block:
         """Rows of one number for each row of this side, in its precision, padded with zeros as its table is."""

@@ -84,27 +84,27 @@ def list_entries(rows, feature, value, ends):
 
 
 @loop
-def lay_out(start, feature, value, table):
-    """table[c, f, k] = the f-th entry of row c · WIDE + k; it came full of zeros."""
-    for i in range(start.shape[0] - 1):
-        for j in range(start[i], start[i + 1]):
-            table[i // WIDE, feature[j], i % WIDE] = value[j]
+def lay_out(start, feature, value, at, table):
+    """table[c, f, k] = the f-th entry of row at[c · WIDE + k]; it came full of zeros."""
+    for k in range(at.shape[0]):
+        for j in range(start[at[k]], start[at[k] + 1]):
+            table[k // WIDE, feature[j], k % WIDE] = value[j]
 
 
 @loop
-def values_of(start, feature, value, own, top, tall, table, theirs, block):
-    """block[q, k] = the kernel between row top + q and the k-th column of a chunk; `own` and `theirs` are their ½‖·‖²."""
+def values_of(start, feature, value, at, own, top, tall, table, theirs, block):
+    """block[q, k] = the kernel between row at[top + q] and the k-th column of a chunk; `own` and `theirs` are their ½‖·‖²."""
     for q in range(tall):
-        row, i = block[q], top + q
+        row, i = block[q], at[top + q]
         for k in range(WIDE):
-            row[k] = -own[i] - theirs[k]
+            row[k] = -own[top + q] - theirs[k]
         add_gathered(table, feature, value, start[i], start[i + 1], row)
     exponentiate(block.reshape(TALL * WIDE))
 
 
 @loop
-def fill_values(start, feature, value, own, table, theirs, block, out):
-    """out[i, k] = the kernel between row i and column k.
+def fill_values(start, feature, value, at, own, table, theirs, block, out):
+    """out[i, k] = the kernel between row at[i] and column k.
 
     block : of shape (TALL, WIDE), to work in.
     """
@@ -113,7 +113,7 @@ def fill_values(start, feature, value, own, table, theirs, block, out):
         wide = min(WIDE, out.shape[1] - first)
         for top in range(0, own.shape[0], TALL):
             tall = min(TALL, own.shape[0] - top)
-            values_of(start, feature, value, own, top, tall, table[c], theirs[c], block)
+            values_of(start, feature, value, at, own, top, tall, table[c], theirs[c], block)
             for q in range(tall):
                 row, target = block[q], out[top + q, first : first + wide]
                 for k in range(wide):
@@ -121,15 +121,15 @@ def fill_values(start, feature, value, own, table, theirs, block, out):
 
 
 @loop
-def sum_values(start, feature, value, own, table, theirs, block, weights, out):
-    """out[s, i] += Σ_k weights[s, k] K_ik, where K_ik is the kernel between row i and column k; each is computed once for all s.
+def sum_values(start, feature, value, at, own, table, theirs, block, weights, out):
+    """out[s, i] += Σ_k weights[s, k] K_ik; K_ik, the kernel between row at[i] and column k, is computed once for all s.
 
     Sums are in float64 but for those of WIDE columns. The weights are padded with zeros as the table is.
     """
     for c in range(table.shape[0]):
         for top in range(0, own.shape[0], TALL):
             tall = min(TALL, own.shape[0] - top)
-            values_of(start, feature, value, own, top, tall, table[c], theirs[c], block)
+            values_of(start, feature, value, at, own, top, tall, table[c], theirs[c], block)
             for s in range(weights.shape[0]):
                 some = weights[s, c * WIDE : (c + 1) * WIDE]
                 for q in range(tall):

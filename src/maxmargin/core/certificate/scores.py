@@ -254,7 +254,11 @@ class _Kernel:
         n = self.problem.n
         found = Scores(np.empty(n), np.empty(n), np.empty(n), np.empty(n))
         own, others = np.flatnonzero(used), np.flatnonzero(~used)
-        found.put(own, self._some(own, FLOAT64))
+        bounded = self.expansion.at_own_rows(self.n_threads)
+        if bounded is None:
+            found.put(own, self._some(own, FLOAT64))
+        else:
+            found.put(own, self._slacks(bounded.sums[0, 0], bounded.error[0], own))
         found.put(others, self._some(others, FLOAT32 if self._saves_time(others) else FLOAT64))
         return found
 
