@@ -94,7 +94,7 @@ def _real(values: Any, shape: tuple[int, ...]) -> Any:
         found = np.empty(0, dtype=object)
     if found.dtype.kind not in "fiub" or found.shape != shape:
         raise InvalidInputError(
-            f"The kernel function returned dtype {found.dtype} and shape {found.shape}, wanted {shape} real numbers. "
+            f"The kernel function returned shape {found.shape} of dtype {found.dtype}, wanted real numbers of shape {shape}. "
             "Return one value for each pair of rows; if it takes two single rows use Custom(function, pairwise=True)."
         )
     return found
