@@ -16,7 +16,7 @@ from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.estimators.training_data import (
     Fingerprint,
 )
-from maxmargin.kernel_matrix.tiles import TILE_BYTES
+from maxmargin.kernels.tiles import TILE_BYTES
 
 OTHER_ORDER = "These are the training rows in another order."
 MIXED = "These are the training rows in another order, and their labels or weights did not move with them."

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from sklearn.metrics.pairwise import rbf_kernel
 
 from maxmargin._loops.jit import loop
-from maxmargin._loops.rbf.gathered_sums import WIDE, add_gathered, plain
+from maxmargin._loops.rbf.packed import WIDE, add_gathered, plain
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernel_matrix.matrix import KernelMatrix
-from maxmargin.kernel_matrix.tiles import Centre, PackedRows, centre_of
+from maxmargin.kernel_matrix.tiles import Centre, centre_of, prepared
 from maxmargin.kernels import RBF
 from maxmargin.solvers.smo.state import LoopColumns
 from tests.kernels import draws
@@ -38,7 +38,7 @@ def tables(draw):
 
 def packed(X, dtype=np.float64, gamma=0.1):
     kernel = RBF(gamma)
-    return PackedRows.of(X, kernel, Centre(centre_of(kernel, X).shift, is_packed=True), np.dtype(dtype))
+    return prepared(kernel, X, np.dtype(dtype), Centre(centre_of(kernel, X).shift, is_packed=True))
 
 
 @draws.given(tables(), st.sampled_from(list(PRECISION)), st.sampled_from(draws.DENSE), st.sampled_from([0.01, 0.3]))
@@ -48,20 +48,6 @@ def test_values_are_those_of_whole_rows(X, dtype, form, gamma):
     rows.fill(rows[half], out)
     tolerance = PRECISION[dtype] * (1 + rows.squares.max())
     np.testing.assert_allclose(out, rbf_kernel(X, X[half], gamma=gamma), atol=tolerance)
-
-
-@draws.given(tables())
-def test_sums_both_ways_are_those_of_the_values(X):
-    rng = np.random.default_rng(len(X))
-    rows = packed(X)
-    left, right = rows[rng.integers(0, len(X), 2 * len(X))].together(), rows[rng.permutation(len(X))]
-    K = np.empty((len(left.at), len(right.at)))
-    left.fill(right, K)
-    weights, their_weights = rng.standard_normal(len(K)), rng.standard_normal(K.shape[1])
-    over_columns, over_rows = np.zeros(len(K)), np.zeros(K.shape[1])
-    left.add_sums(right, weights, over_rows, their_weights[np.newaxis], over_columns[np.newaxis])
-    np.testing.assert_allclose(over_columns, K @ their_weights, atol=1e-12)
-    np.testing.assert_allclose(over_rows, weights @ K, atol=1e-12)
 
 
 @pytest.mark.parametrize("is_one_hot", [True, False])
@@ -75,21 +61,27 @@ def test_sums_at_the_own_rows_are_those_at_any_rows(is_one_hot):
     assert np.array_equal(own.sums, expansion.at_own_rows(n_threads=1).sums)
 
 
+def test_rows_that_are_packed_piece_by_piece_are_those_of_the_whole(monkeypatch):
+    X = (np.random.default_rng(0).random((70, 9)) < 0.3) * 1.5
+    whole = packed(X)
+    monkeypatch.setattr("maxmargin.kernels.tiles.TILE_BYTES", 8 * 9 * 20)
+    pieces = packed(X)
+    np.testing.assert_array_equal(pieces.rows.toarray(), whole.rows.toarray())
+    np.testing.assert_array_equal(pieces.squares, whole.squares)
+
+
 @draws.given(tables(), st.sampled_from(list(PRECISION)))
-def test_sums_over_rows_and_columns_are_those_of_the_values(X, dtype):
+def test_sums_over_columns_are_those_of_the_values(X, dtype):
     rng = np.random.default_rng(len(X))
     rows = packed(X, dtype)
     some, columns = rng.integers(0, len(X), 2 * len(X)), rng.permutation(len(X))
-    left, right = rows[some].together(), rows[columns]
+    left, right = rows[some], rows[columns]
     K = np.empty((len(some), len(columns)), dtype=dtype)
     left.fill(right, K)
     weights = rng.standard_normal((2, len(columns))).astype(dtype)
     sums = np.ones((2, len(some)))
-    left.add_sums(right, column_weights=weights, row_out=sums)
+    left.add_sums(right, weights, sums)
     np.testing.assert_allclose(sums - 1, weights @ K.T, atol=len(X) * PRECISION[dtype])
-    repeated = np.ones(len(columns))
-    left.add_sums(right, np.ones(len(some), dtype=dtype), repeated)
-    np.testing.assert_allclose(repeated - 1, K.sum(axis=0, dtype=np.float64), rtol=10 * PRECISION[dtype])
 
 
 @draws.given(tables())
@@ -106,14 +98,14 @@ def test_single_rows_by_loops_have_the_same_values(X):
 def test_a_layout_that_is_not_contiguous_is_filled_too():
     X = np.random.default_rng(0).standard_normal((70, 3))
     rows, out = packed(X), np.empty((70, 70), order="F")
-    rows.fill(rows, out)
+    assert RBF(0.1).join(rows, rows, out)
     np.testing.assert_allclose(out, rbf_kernel(X, gamma=0.1), atol=1e-13)
 
 
 def test_no_rows_have_no_entries():
-    rows = PackedRows.of(np.empty((0, 3)), RBF(1.0), Centre(np.zeros(3), is_packed=True), np.dtype(np.float64))
+    rows = prepared(RBF(1.0), np.empty((0, 3)), np.dtype(np.float64), Centre(np.zeros(3), is_packed=True))
     assert rows.table.shape == (0, 3, WIDE)
-    assert len(rows.together().entries.value) == 0
+    assert rows.rows.nnz == 0
 
 
 def test_the_shift_is_the_value_that_most_rows_have_and_else_their_median():
@@ -181,7 +173,7 @@ def gather_once(table, chosen, weight, begin, end, out):
 def test_registers_sum_what_python_sums(dtype):
     rng = np.random.default_rng(0)
     table, weight = rng.standard_normal((9, WIDE)).astype(dtype), rng.standard_normal(20).astype(dtype)
-    chosen = rng.integers(0, 9, 20).astype(np.uint16)
+    chosen = rng.integers(0, 9, 20).astype(np.int32)
     for begin, end in ((0, 20), (3, 4), (5, 5)):
         out, twin = np.ones(WIDE, dtype=dtype), np.ones(WIDE, dtype=dtype)
         gather_once(table, chosen, weight, begin, end, out)

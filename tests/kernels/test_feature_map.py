@@ -61,7 +61,7 @@ def test_a_map_that_does_not_give_one_row_of_numbers_for_each_row_is_refused(fun
 
 
 def test_a_map_whose_width_depends_on_the_rows_is_refused():
-    with pytest.raises(InvalidInputError, match="number of features"):
+    with pytest.raises(InvalidInputError, match="same number of features"):
         FeatureMap(lambda X: np.ones((len(X), len(X)))).block(np.eye(2, 3), np.eye(3))
 
 

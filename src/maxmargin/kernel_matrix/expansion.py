@@ -1,47 +1,29 @@
 """Sums of kernel values against fixed rows: what a fitted model computes for each new sample."""
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from maxmargin.kernel_matrix.matrix import PREPARED_BYTES, KernelMatrix
-from maxmargin.kernel_matrix.tiles import (
-    MOST_FEATURES,
-    ROW_COST,
-    Bounded,
-    Centre,
-    PackedRows,
-    Tile,
-    TileSums,
-    centre_of,
-    fill,
-    prepared,
-    ready,
-    suits,
-)
+from maxmargin.errors import NotSupportedError
+from maxmargin.kernel_matrix import tiles as sides
+from maxmargin.kernel_matrix.matrix import KernelMatrix
+from maxmargin.kernel_matrix.tiles import Bounded, PackedRows, Tile
+from maxmargin.kernels import tiles
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.inner import DENSE_FRACTION
-from maxmargin.kernels.tiles import (
-    FLOAT32,
-    FLOAT64,
-    TILE_COLUMNS,
-    TILE_ROWS,
-    as_matrix,
-    cut,
-    is_sparse,
-    row_width,
-    rows_that_fit,
-    some_rows,
-)
-from maxmargin.rounding import sum_above
+from maxmargin.kernels.tiles import FLOAT32, FLOAT64, TILE_COLUMNS, TILE_ROWS, as_matrix, cut, is_sparse
+from maxmargin.rounding import UNIT, sum_above
 from maxmargin.threads import in_pieces, one_blas_thread, together
-from maxmargin.typing import Floats, Indices, Matrix
+from maxmargin.typing import Block, Floats, Indices, Matrix
 
-FEW_PRODUCTS = TILE_ROWS * TILE_COLUMNS * ROW_COST
+FEW_PRODUCTS = TILE_ROWS * TILE_COLUMNS * sides.ROW_COST
 """Products of two features (an exp counts as ROW_COST of them) up to which one loop over differences is faster than tiles: as
 much as the exp of one tile."""
+
+SUM_TERMS = 128
+"""float32 values that are summed before the sum goes on in float64: their number is part of the error bound."""
 
 
 class Expansion:
@@ -85,16 +67,16 @@ class Expansion:
         self.Z = as_matrix(Z, "Z")
         counts = [self.Z.shape[0]] if groups is None else groups
         self.ends: Indices = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)
-        self.is_dense = not is_sparse(self.Z) or (kernel.sees_values_only and _is_better_dense(self.Z))
+        self.is_dense = not is_sparse(self.Z) or (kernel.sees_values_only and sides.is_better_dense(self.Z))
         self._cached: dict[np.dtype[Any], list[Tile]] = {}
 
     @cached_property
-    def centre(self) -> Centre:
+    def centre(self) -> sides.Centre:
         """The common shift of all rows, and whether their zeros are left out."""
         if self.like is not None:
             return self.like.centre
-        some = some_rows(self.Z)
-        return centre_of(self.kernel, _dense(some) if self.is_dense else some)
+        some = tiles.some_rows(self.Z)
+        return sides.centre_of(self.kernel, tiles.dense(some) if self.is_dense else some)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "centre"} | {
@@ -124,7 +106,7 @@ class Expansion:
 
     def is_small(self, X: Matrix) -> bool:
         """Whether values by differences are so few that they are faster than tiles, and in float64."""
-        return self.kernel.has_differences and X.shape[0] * self.Z.shape[0] * (X.shape[1] + ROW_COST) <= FEW_PRODUCTS
+        return self.kernel.has_differences and X.shape[0] * self.Z.shape[0] * (X.shape[1] + sides.ROW_COST) <= FEW_PRODUCTS
 
     def bounded(
         self, X: Matrix | PackedRows, dtype: Any = FLOAT64, n_threads: int = 1, *, by_differences: bool = False
@@ -153,53 +135,35 @@ class Expansion:
         """Whether `fine` is finer than float64, and its rows fit into memory."""
         if len(self.ends) != 2 or len(self.A) != 1:
             return False
-        fits = FLOAT64.itemsize * self.Z.shape[0] * self.Z.shape[1] <= PREPARED_BYTES
+        fits = FLOAT64.itemsize * self.Z.shape[0] * self.Z.shape[1] <= sides.PREPARED_BYTES
         return self.kernel.has_differences or (self.kernel.has_fine_sums and fits)
 
     def at_own_rows(self, n_threads: int = 1) -> Bounded | None:
-        """Return F in float64 at the rows z themselves, one sum only: each value is computed once for both of its rows.
+        """Return one sum in float64 at the rows z themselves: each value is computed once for both of its rows.
 
         None where a tile needs more than float64. The bits do not depend on the threads: each tile has sums of its own.
         """
-        if len(self.ends) != 2 or len(self.A) != 1 or not self.kernel.sees_values_only:
-            return None
-        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            tiles = list(self.tiles(FLOAT64))
-            sums, is_fine = np.zeros((len(tiles), self.A.shape[1])), [True] * len(tiles)
-            left = iter(range(len(tiles)))
+        (weights,), parts = self.A, list(self.tiles(FLOAT64))
+        sums, error = np.zeros((len(parts), len(weights))), np.zeros(len(weights))
 
-            def work() -> None:
-                for i in left:  # whichever thread is free takes the next
-                    is_fine[i] = all(self._add_own(tiles[i], other, sums[i]) for other in tiles[i:])
-
-            together([work] * min(n_threads, len(tiles)), n_threads)
-            if not all(is_fine):
-                return None
-            error = np.zeros(self.A.shape[1])
-            for tile in tiles:
-                for other in tiles:
-                    sizes = np.abs(self.A[0, other.start : other.stop])
-                    error[tile.start : tile.stop] += self.kernel.error(
-                        tile.side, other.side, slice(None), sizes, None, self.A.shape[1]
-                    )
-        return Bounded(sums.sum(axis=0)[np.newaxis, np.newaxis], error[np.newaxis] * (1.0 + 1e-9))
-
-    def _add_own(self, own: Tile, other: Tile, sums: Floats) -> bool:
-        """Add the values between the rows of two tiles to the sums of both; False if they cannot be had in float64."""
-        weights, rows, columns = self.A[0], slice(own.start, own.stop), slice(other.start, other.stop)
-        is_same = other is own
-        if suits(self.kernel, FLOAT64, own.side, other.side):
-            left = own.side.together()
-            mirrored = (None, None) if is_same else (weights[rows], sums[columns])
-            left.add_sums(other.side, *mirrored, weights[np.newaxis, columns], sums[np.newaxis, rows])
+        def work(k: int) -> bool:
+            own, rows = parts[k].side, slice(parts[k].start, parts[k].stop)
+            for start, stop, side in parts[k:]:
+                values = np.empty((rows.stop - rows.start, stop - start))
+                if not self.kernel.join(own, side, values):
+                    return False
+                sums[k, rows] += values @ weights[start:stop]
+                if start > rows.start:
+                    sums[k, start:stop] += weights[rows] @ values
             return True
-        values = np.empty((own.stop - own.start, other.stop - other.start))
-        if not fill(self.kernel, own.side, other.side, values):
-            return False
-        sums[rows] += values @ weights[columns]
-        if not is_same:
-            sums[columns] += weights[rows] @ values
-        return True
+
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            if not all(together([partial(work, k) for k in range(len(parts))], n_threads)):
+                return None
+            for (first, last, own), (start, stop, side) in product(parts, parts):
+                sizes = np.abs(weights[start:stop])
+                error[first:last] += self.kernel.error(own, side, slice(None), sizes, None, len(weights))
+        return Bounded(sums.sum(axis=0)[np.newaxis, np.newaxis], error[np.newaxis] * (1.0 + 1e-9))
 
     def _evaluate(
         self,
@@ -223,7 +187,7 @@ class Expansion:
             return out
         becomes_dense = not is_packed and self.becomes_dense(X)
         tall = TILE_ROWS * max(1, TILE_COLUMNS // self.Z.shape[0])  # few columns leave room for more rows
-        step = rows_that_fit(d if is_packed or becomes_dense else row_width(X), tall)
+        step = tiles.rows_that_fit(d if is_packed or becomes_dense else tiles.row_width(X), tall)
         if n > TILE_ROWS:  # few rows shall not leave a thread without work
             step = min(step, -(-n // 4))
         starts = iter(range(0, n, step))
@@ -233,7 +197,7 @@ class Expansion:
             for start in starts:  # whichever thread is free takes the next
                 part = X[start : start + step] if is_packed else cut(X, start, start + step)
                 at = slice(start, start + step)
-                adder.add(_dense(part) if becomes_dense else part, out.sums[:, :, at], out.error[:, at])
+                adder.add(tiles.dense(part) if becomes_dense else part, out.sums[:, :, at], out.error[:, at])
 
         with one_blas_thread():
             if not by_differences:
@@ -242,15 +206,11 @@ class Expansion:
         return out
 
     def _sum_small(self, X: Matrix, out: Bounded) -> None:
-        """Fill all sums by differences, on one thread; some rows at a time, whose values stay in the cache."""
-        groups = list(self.parts(Tile(0, self.Z.shape[0], None)))
-        for first in range(0, X.shape[0], TILE_ROWS):
-            rows = cut(X, first, first + TILE_ROWS)
-            values = np.empty((self.Z.shape[0], rows.shape[0]))
-            self.kernel.fill_differences(self.Z, rows, values)
-            for g, start, stop in groups:
-                np.matmul(self.A[:, start:stop], values[start:stop], out=out.sums[g, :, first : first + TILE_ROWS])
-        for g, start, stop in groups:
+        """Fill all sums by differences, on one thread; the values take no more memory than those of one tile."""
+        values = np.empty((X.shape[0], self.Z.shape[0]))
+        self.kernel.fill_differences(X, self.Z, values)
+        for g, start, stop in self.parts(Tile(0, self.Z.shape[0], None)):
+            np.matmul(self.A[:, start:stop], values[:, start:stop].T, out=out.sums[g])
             total = sum_above(np.abs(self.A[:, start:stop]).max(axis=0))
             out.error[g] = self.kernel.difference_error(X.shape[1], total, total, stop - start)
 
@@ -260,31 +220,28 @@ class Expansion:
         """Whether rows x are worked on as dense ones."""
         if not self.kernel.sees_values_only:
             return False
-        return self.is_dense or X.shape[1] <= MOST_FEATURES
+        return self.is_dense or X.shape[1] <= sides.MOST_FEATURES
 
     def tiles(self, dtype: np.dtype[Any]) -> Iterable[Tile]:
         """The columns as the kernel wants them in this arithmetic; made once if there is room."""
-        width = self.Z.shape[1] + 2 if self.is_dense else row_width(self.Z)
-        if width * self.Z.shape[0] * dtype.itemsize > PREPARED_BYTES:
-            return self._make_tiles(dtype)
+        width = self.Z.shape[1] + 2 if self.is_dense else tiles.row_width(self.Z)
+        made = (Tile(start, stop, self.side_of(start, stop, dtype)) for start, stop, _ in self.spans())
+        if width * self.Z.shape[0] * dtype.itemsize > sides.PREPARED_BYTES:
+            return made
         if dtype not in self._cached:
-            self._cached[dtype] = list(self._make_tiles(dtype))
+            self._cached[dtype] = list(made)
         return self._cached[dtype]
-
-    def _make_tiles(self, dtype: np.dtype[Any]) -> Iterator[Tile]:
-        for start, stop, _ in self.spans():
-            yield Tile(start, stop, self.side_of(start, stop, dtype))
 
     def spans(self) -> Iterator[Tile]:
         """The columns of each tile, not prepared."""
-        step = rows_that_fit(int(self.Z.shape[1]) if self.is_dense else row_width(self.Z), TILE_COLUMNS)
+        step = tiles.rows_that_fit(int(self.Z.shape[1]) if self.is_dense else tiles.row_width(self.Z), TILE_COLUMNS)
         for start in range(0, self.Z.shape[0], step):
             yield Tile(start, min(start + step, self.Z.shape[0]), None)
 
     def side_of(self, start: int, stop: int, dtype: np.dtype[Any]) -> Any:
         """Columns start … stop, prepared."""
         rows = cut(self.Z, start, stop)
-        return ready(prepared(self.kernel, _dense(rows) if self.is_dense else rows, dtype, self.centre))
+        return sides.prepared(self.kernel, tiles.dense(rows) if self.is_dense else rows, dtype, self.centre)
 
     def parts(self, tile: Tile) -> Iterator[tuple[int, int, int]]:
         """(group, start, stop) of the columns of each group that a tile holds."""
@@ -295,11 +252,95 @@ class Expansion:
                 yield g, start, stop
 
 
-def _dense(X: Matrix) -> Matrix:
-    return X.toarray() if is_sparse(X) else X
+class TileSums:
+    """One thread's buffers. Coefficients in float32 are divided by the largest, so that it holds them."""
+
+    def __init__(self, expansion: Expansion, dtype: np.dtype[Any], n_rows: int, is_bounded: bool, by_differences: bool) -> None:
+        self.expansion, self.kernel = expansion, expansion.kernel
+        self.is_bounded = is_bounded
+        self.precisions = () if by_differences else (dtype,) if dtype == FLOAT64 else (dtype, FLOAT64)
+        largest = float(np.abs(expansion.A).max(initial=0.0)) or 1.0
+        self.scale = 1.0 if dtype == FLOAT64 else largest
+        self.A = expansion.A / self.scale
+        self.sizes = np.abs(self.A).max(axis=0, initial=0.0)
+        self._buffer = np.empty(n_rows * min(TILE_COLUMNS, expansion.Z.shape[0]), dtype=dtype)
+
+    def add(self, rows: Matrix | PackedRows, sums: Floats, error: Floats) -> None:
+        """Fill the sums of some rows x, and the bounds of their errors if these are wanted."""
+        kernel, lefts = self.kernel, {}  # type: ignore[var-annotated]
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for tile in self.expansion.tiles(self._buffer.dtype) if self.precisions else self.expansion.spans():
+                left, right, values = self._filled(rows, lefts, tile)
+                weights, sizes, extra = self.A[:, tile.start : tile.stop], self.sizes[tile.start : tile.stop], None
+                if self.is_bounded:
+                    extra = sizes if right is None else kernel.error_weights(right, sizes)
+                if extra is not None:
+                    weights = np.vstack([weights, extra])
+                total = np.zeros((len(sums), len(weights), sums.shape[2]))
+                if values is None:
+                    left.add_sums(right, weights, total[0])
+                else:
+                    self._sum_up(tile, weights.astype(values.dtype), values, total, has_sizes=extra is not None)
+                sums += total[:, : sums.shape[1]]
+                if not self.is_bounded:
+                    continue
+                is_single = (left if values is None else values).dtype == FLOAT32
+                for g, start, stop in self.expansion.parts(tile):
+                    at, size = slice(start - tile.start, stop - tile.start), None if extra is None else total[g, -1]
+                    if right is None:
+                        error[g] += kernel.difference_error(rows.shape[1], sum_above(sizes[at]), size, self.A.shape[1])
+                    else:
+                        terms = SUM_TERMS if is_single else self.A.shape[1]
+                        error[g] += kernel.error(left, right, at, sizes[at], size, terms)
+            sums *= self.scale
+            error *= self.scale * (1.0 + 16.0 * UNIT)
+            error[np.isnan(sums).any(axis=1)] = np.inf
+
+    def _filled(self, rows: Matrix | PackedRows, lefts: dict[Any, Any], tile: Tile) -> tuple[Any, Any, Block | None]:
+        """A tile's sides in the first precision that is not too coarse for it, and its values: none where packed rows are summed
+        without them. No sides where the values are by differences of the rows as they came.
+        """
+        kernel, shape = self.kernel, (rows.shape[0], tile.stop - tile.start)
+        for dtype in self.precisions:
+            is_first = dtype == self._buffer.dtype
+            if isinstance(rows, PackedRows) and not is_first:
+                break
+            if dtype not in lefts:
+                is_ready = isinstance(rows, PackedRows)
+                lefts[dtype] = rows if is_ready else sides.prepared(kernel, rows, dtype, self.expansion.centre)
+            left, right = lefts[dtype], tile.side if is_first else self.expansion.side_of(tile.start, tile.stop, dtype)
+            if len(self.expansion.ends) == 2 and len(self.A) + self.is_bounded <= 2 and sides.suits(kernel, dtype, left, right):
+                return left, right, None  # more sums are faster by one matrix product
+            values = self._values(shape, dtype)
+            if kernel.join(left, right, values):
+                return left, right, values
+        if isinstance(rows, PackedRows):
+            raise NotSupportedError("These packed rows need float64. Pass the rows themselves.")
+        values = self._values(shape, FLOAT64)
+        kernel.fill_differences(rows, cut(self.expansion.Z, tile.start, tile.stop), values)
+        return None, None, values
+
+    def _values(self, shape: tuple[int, int], dtype: Any) -> Block:
+        if dtype != self._buffer.dtype:
+            return np.empty(shape, dtype=dtype)
+        return self._buffer[: shape[0] * shape[1]].reshape(shape)
+
+    def _sum_up(self, tile: Tile, weights: Block, values: Block, total: Floats, *, has_sizes: bool) -> None:
+        """total[g] += weights valuesᵀ over the columns of each group; the last weights belong to |values|."""
+        for g, start, stop in self.expansion.parts(tile):
+            step = SUM_TERMS if self.is_bounded and values.dtype == FLOAT32 else stop - start
+            for first in range(start - tile.start, stop - tile.start, step):
+                at = slice(first, min(first + step, stop - tile.start))
+                if has_sizes and not self.kernel.is_positive:
+                    total[g, :-1] += _times(weights[:-1, at], values[:, at])
+                    total[g, -1] += np.abs(values[:, at]) @ weights[-1, at]
+                else:
+                    total[g] += _times(weights[:, at], values[:, at])
 
 
-def _is_better_dense(Z: Matrix) -> bool:
-    """Whether one product with dense rows is faster than with sparse ones, and there is room for them."""
-    size = Z.shape[0] * Z.shape[1]
-    return bool(2 * Z.nnz >= DENSE_FRACTION * size and FLOAT64.itemsize * size <= PREPARED_BYTES)
+def _times(A: Block, values: Block) -> Block:
+    """A valuesᵀ; few rows one by one, which BLAS does faster."""
+    if len(A) > 2:
+        product: Block = A @ values.T
+        return product
+    return np.stack([values @ row for row in A])

@@ -13,27 +13,15 @@ import numpy as np
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernel_matrix.kept_rows import KeptRows
-from maxmargin.kernel_matrix.tiles import Centre, PackedRows, centre_of, fill, prepared, ready, suits
+from maxmargin.kernel_matrix.tiles import PREPARED_BYTES, Centre, PackedRows, centre_of, prepared, suits
+from maxmargin.kernels import tiles
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inner import DENSE_FRACTION
 from maxmargin.kernels.parameters import check_number
 from maxmargin.kernels.precomputed import Precomputed
-from maxmargin.kernels.tiles import (
-    FLOAT32,
-    TILE_COLUMNS,
-    TILE_ROWS,
-    as_indices,
-    as_matrix,
-    check_dtype,
-    is_sparse,
-    some_rows,
-    take,
-)
+from maxmargin.kernels.tiles import FLOAT32, TILE_COLUMNS, TILE_ROWS, as_indices, as_matrix, is_sparse
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices, Matrix
-
-PREPARED_BYTES = 2**28
-"""Bytes up to which rows are held ready for tiles, and sparse ones made dense: a quarter of the default budget."""
 
 
 class KernelMatrix:
@@ -99,7 +87,7 @@ class KernelMatrix:
         self.kernel, self.X, self.n_threads = kernel, as_matrix(X), n_threads
         self.samples: Indices | None = None if rows is None else as_indices(rows)
         kernel.require_resolved()
-        self.dtype = kernel.default_dtype(self.X, self.X) if dtype is None else check_dtype(dtype)
+        self.dtype = kernel.default_dtype(self.X, self.X) if dtype is None else tiles.check_dtype(dtype)
         self.max_bytes = int(check_number("max_bytes", max_bytes))
         if self.max_bytes < 0:
             raise InvalidInputError(f"max_bytes={max_bytes!r} is negative. Pass a number of bytes ≥ 0; 0 keeps nothing.")
@@ -137,7 +125,7 @@ class KernelMatrix:
     def block(self, i: Indices, j: Indices, out: Block | None = None) -> Block:
         """K[i, j], in `out` where that is given."""
         out = np.empty((len(i), len(j)), dtype=self.dtype) if out is None else out
-        left, right = self._left(i), ready(self.side[j])
+        left, right = self._left(i), self.side[j]
         self.values += out.size
         step = max(1, TILE_ROWS * TILE_COLUMNS // max(len(j), 1))
 
@@ -155,7 +143,7 @@ class KernelMatrix:
         rows = self.samples if i is None else i if self.samples is None else self.samples[i]
         if isinstance(self.kernel, Precomputed):
             return self.kernel.diag(self.X, dtype=self.dtype)[slice(None) if rows is None else rows]
-        return self.kernel.diag(take(self.X, rows), dtype=self.dtype)
+        return self.kernel.diag(tiles.take(self.X, rows), dtype=self.dtype)
 
     def rows(self, indices: Any) -> Block:
         """Return K[indices, :] as a new array of shape (len(indices), n)."""
@@ -198,21 +186,22 @@ class KernelMatrix:
                 range(0, self.n, TILE_COLUMNS),
                 lambda start, _: add_rows(*arguments, start, min(start + TILE_COLUMNS, self.n)),
             )
-        some, scaled = i[rest], weights[rest].astype(self.dtype)
-        if len(rest) and suits(self.kernel, self.dtype, self.side):
+        scaled = weights[rest].astype(self.dtype)
+        # as the columns of sums; fewer would leave many of the 64 columns of a chunk empty
+        if len(rest) >= TILE_ROWS and suits(self.kernel, self.dtype, self.side):
             self.values += len(rest) * self.n
-            left, _ = self.side[some].together(), self.tiles
+            columns, parts = self.side[i[rest]], self.tiles
 
-            def add_packed(start: int, _: Block) -> None:
-                left.add_sums(self.tiles[start // TILE_COLUMNS], scaled, out[start : start + TILE_COLUMNS])
+            def add_sums(start: int, _: Block) -> None:
+                parts[start // TILE_COLUMNS].add_sums(columns, scaled[np.newaxis], out[np.newaxis, start : start + TILE_COLUMNS])
 
-            self._share(range(0, self.n, TILE_COLUMNS), add_packed)
+            self._share(range(0, self.n, TILE_COLUMNS), add_sums)
             return
 
         def add_tile(at: slice, columns: slice, tile: Block) -> None:
             out[columns] += scaled[at] @ tile
 
-        self._each_tile(some, add_tile)
+        self._each_tile(i[rest], add_tile)
 
     # ------------------------------------------------------------------ rows ready for tiles
 
@@ -223,7 +212,7 @@ class KernelMatrix:
     @cached_property
     def centre(self) -> Centre:
         """The common shift of all rows, and whether their zeros are left out."""
-        return centre_of(self.kernel, some_rows(self._data)) if self.shared is None else self.shared.centre
+        return centre_of(self.kernel, tiles.some_rows(self._data)) if self.shared is None else self.shared.centre
 
     @property
     def packed(self) -> PackedRows:
@@ -256,8 +245,7 @@ class KernelMatrix:
     def tiles(self) -> list[Any]:
         """The samples as the columns of tiles."""
         if self._tiles is None:
-            cuts = range(0, self.n, TILE_COLUMNS)
-            self._tiles = [ready(self.side[start : start + TILE_COLUMNS]) for start in cuts]
+            self._tiles = [self.side[start : start + TILE_COLUMNS] for start in range(0, self.n, TILE_COLUMNS)]
         return self._tiles
 
     @cached_property
@@ -278,10 +266,7 @@ class KernelMatrix:
 
     def _left(self, i: Indices) -> Any:
         """Samples i as the left side of tiles."""
-        if not self.kernel.sees_values_only:
-            return self._rows(i)
-        left = self.side[i]
-        return left.together() if isinstance(left, PackedRows) else left
+        return self.side[i] if self.kernel.sees_values_only else self._rows(i)
 
     def _each_tile(self, i: Indices, use: Callable[[slice, slice, Block], None]) -> None:
         """Fill tiles of K[i, :] one after the other, and use (rows, columns, values) of each."""
@@ -303,7 +288,7 @@ class KernelMatrix:
     def _fill(self, left: Any, right: Any, tile: Block, i: Indices, j: Indices) -> None:
         """One tile; by `kernel.block` where this precision is too coarse."""
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            if fill(self.kernel, left, right, tile):
+            if self.kernel.join(left, right, tile):
                 return
         columns = j if self.samples is None else self.samples[j]
         self.kernel.block(self._rows(i), self.kernel.reference(self._data, columns), tile, dtype=self.dtype)

@@ -20,13 +20,11 @@ from typing import Any
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.custom import Custom
 from maxmargin.kernels.feature_map import FeatureMap, interactions
-from maxmargin.kernels.linear import Linear
+from maxmargin.kernels.inner import Linear, Polynomial, Sigmoid
 from maxmargin.kernels.names import kernel_from_name
-from maxmargin.kernels.poly import Polynomial
 from maxmargin.kernels.precomputed import Precomputed
 from maxmargin.kernels.psd import PSDCheck
 from maxmargin.kernels.rbf import RBF
-from maxmargin.kernels.sigmoid import Sigmoid
 
 __all__ = [
     "Kernel",

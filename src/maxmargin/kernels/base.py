@@ -6,23 +6,9 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
+from maxmargin.kernels import tiles
 from maxmargin.kernels.psd import PSDCheck, check_matrix, require_room
-from maxmargin.kernels.tiles import (
-    FLOAT32,
-    FLOAT64,
-    TILE_COLUMNS,
-    TILE_ROWS,
-    as_matrix,
-    cast,
-    check_dtype,
-    check_out,
-    cut,
-    is_sparse,
-    require_finite,
-    row_width,
-    rows_that_fit,
-    take,
-)
+from maxmargin.kernels.tiles import FLOAT32, FLOAT64, as_matrix
 from maxmargin.rounding import SMALLEST, gamma
 from maxmargin.typing import Block, Floats, Matrix
 
@@ -95,31 +81,31 @@ class Kernel(ABC):
         X, Z = as_matrix(X), as_matrix(Z, "Z")
         self.require_resolved()
         self._check_pair(X, Z)
-        dtype = self.default_dtype(X, Z) if dtype is None else check_dtype(dtype)
-        out = check_out(out, (X.shape[0], Z.shape[0]), dtype)
+        dtype = self.default_dtype(X, Z) if dtype is None else tiles.check_dtype(dtype)
+        out = tiles.check_out(out, (X.shape[0], Z.shape[0]), dtype)
         if out.size == 0:
             return out
-        step_x = rows_that_fit(self._width(X), TILE_ROWS)
-        step_z = rows_that_fit(self._width(Z), TILE_COLUMNS)
+        step_x = tiles.rows_that_fit(self._width(X), tiles.TILE_ROWS)
+        step_z = tiles.rows_that_fit(self._width(Z), tiles.TILE_COLUMNS)
         # overflow is looked for in the results; a kernel value that underflows is 0
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            shift = self.shift_of(Z, np.result_type(X.dtype, Z.dtype)) if not is_sparse(X) else None
+            shift = self.shift_of(Z, np.result_type(X.dtype, Z.dtype)) if not tiles.is_sparse(X) else None
             for i in range(0, X.shape[0], step_x):
-                rows = cut(X, i, i + step_x)
+                rows = tiles.cut(X, i, i + step_x)
                 for j in range(0, Z.shape[0], step_z):
                     tile = out[i : i + step_x, j : j + step_z]
-                    self._fill(rows, cut(Z, j, j + step_z), tile, shift)
-                    require_finite(tile, f"A value of {self!r}")
+                    self._fill(rows, tiles.cut(Z, j, j + step_z), tile, shift)
+                    tiles.require_finite(tile, f"A value of {self!r}")
         return out
 
     @final
     def diag(self, X: Matrix, *, dtype: Any = np.float64) -> Block:
         """Return k(x, x) for all rows x of X, in O(nnz): no n × n matrix is formed."""
-        X, dtype = as_matrix(X), check_dtype(dtype)
+        X, dtype = as_matrix(X), tiles.check_dtype(dtype)
         self.require_resolved()
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             values = self._diag(X, dtype)
-        require_finite(values, f"A value of {self!r}")
+        tiles.require_finite(values, f"A value of {self!r}")
         return values
 
     def reference(self, X: Matrix, rows: Any = None) -> Matrix:
@@ -137,12 +123,12 @@ class Kernel(ABC):
         Matrix
             To be passed as Z: ``block(X_new, reference(X, rows))``. Here the rows themselves.
         """
-        return take(as_matrix(X), rows)
+        return tiles.take(as_matrix(X), rows)
 
     @final
     def between(self, X: Matrix, i: Any = None, j: Any = None, *, dtype: Any = None) -> Block:
         """Return the block K[i, j] of the Gram matrix of the training set X; None or a slice may stand for indices."""
-        return self.block(take(as_matrix(X), i), self.reference(X, j), dtype=dtype)
+        return self.block(tiles.take(as_matrix(X), i), self.reference(X, j), dtype=dtype)
 
     @final
     def is_positive_semidefinite(self, X: Matrix) -> PSDCheck:
@@ -184,7 +170,7 @@ class Kernel(ABC):
 
     def side(self, X: Matrix, dtype: np.dtype[Any], shift: Block | None) -> Any:
         """Return rows as `join` takes them: what can be done once for many tiles is done here. Indexing gives some of them."""
-        return cast(X, dtype) if self.sees_values_only else X
+        return tiles.cast(X, dtype) if self.sees_values_only else X
 
     def join(self, left: Any, right: Any, out: Block) -> bool:
         """Fill one tile from its prepared sides; False, with nothing claimed, where out.dtype is too coarse for it."""
@@ -242,13 +228,14 @@ class Kernel(ABC):
 
     def _width(self, X: Matrix) -> int:
         """Return how many float64 values one row takes while it is worked on."""
-        return row_width(X)
+        return tiles.row_width(X)
 
     def _check_pair(self, X: Matrix, Z: Matrix) -> None:
         """Raise InvalidInputError where rows of X cannot be compared with rows of Z."""
         if X.shape[1] != Z.shape[1]:
             raise InvalidInputError(
-                f"X has {X.shape[1]} features, Z has {Z.shape[1]}. Pass rows with the same features in the same order."
+                f"X has {X.shape[1]} features, Z has {Z.shape[1]}. Pass rows with the same features in the same order; "
+                "a map must give all rows the same number of features."
             )
 
     def default_dtype(self, X: Matrix, Z: Matrix) -> np.dtype[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.tiles import cast, cut, is_sparse, row_width
+from maxmargin.kernels.tiles import cast, cut, dense, is_sparse, row_width
 from maxmargin.typing import Block, Matrix
 
 
@@ -67,7 +67,7 @@ class Custom(Kernel):
     def _fill(self, X: Matrix, Z: Matrix, out: Block, shift: Block | None) -> None:
         X, Z = cast(X, out.dtype), cast(Z, out.dtype)
         if self.pairwise:
-            X, Z = X.toarray() if is_sparse(X) else X, Z.toarray() if is_sparse(Z) else Z
+            X, Z = dense(X), dense(Z)
             for i, u in enumerate(X):
                 out[i] = _real([self.function(u, v) for v in Z], out[i].shape)
         else:
@@ -92,14 +92,9 @@ def _real(values: Any, shape: tuple[int, ...]) -> Any:
         found = np.asarray(values)
     except ValueError:  # rows of different lengths
         found = np.empty(0, dtype=object)
-    if found.dtype.kind not in "fiub":
+    if found.dtype.kind not in "fiub" or found.shape != shape:
         raise InvalidInputError(
-            f"The kernel function returned {type(values).__name__} of dtype {found.dtype}, wanted real numbers. "
-            "Return an array of floats, or a float for each pair with pairwise=True."
-        )
-    if found.shape != shape:
-        raise InvalidInputError(
-            f"The kernel function returned shape {found.shape}, wanted {shape}. "
+            f"The kernel function returned shape {found.shape} of dtype {found.dtype}, wanted real numbers of shape {shape}. "
             "Return one value for each pair of rows; if it takes two single rows use Custom(function, pairwise=True)."
         )
     return found

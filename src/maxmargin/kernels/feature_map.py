@@ -2,30 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.inner import fine_power_sums, inner_products, power_error
-from maxmargin.kernels.tiles import (
-    FLOAT64,
-    TILE_ROWS,
-    as_matrix,
-    cast,
-    cut,
-    is_sparse,
-    require_finite,
-    row_width,
-    rows_that_fit,
-    squared_norms,
-)
-from maxmargin.typing import Block, Floats, Matrix
+from maxmargin.kernels.inner import OfInnerProduct
+from maxmargin.kernels.tiles import FLOAT64, as_matrix, cast, cut, is_sparse, require_finite, row_width
+from maxmargin.typing import Matrix
 
 
 @dataclass(frozen=True)
-class FeatureMap(Kernel):
+class FeatureMap(OfInnerProduct):
     """k(u, v) = ⟨Φ(u), Φ(v)⟩ for a map Φ of yours.
 
     Parameters
@@ -65,40 +54,11 @@ class FeatureMap(Kernel):
         """True: a Gram matrix is positive semi-definite."""
         return True
 
+    sees_values_only = False
+    """False: Φ is given the rows as they came; it is exact by definition, and only its inner products round."""
+
     def _width(self, X: Matrix) -> int:
         return max(row_width(X), row_width(self._map(cut(X, 0, 1), FLOAT64))) if X.shape[0] else row_width(X)
-
-    def _fill(self, X: Matrix, Z: Matrix, out: Block, shift: Block | None) -> None:
-        left, right = self._map(X, out.dtype), self._map(Z, out.dtype)
-        if left.shape[1] != right.shape[1]:
-            raise InvalidInputError(
-                f"The feature map gave {left.shape[1]} features for some rows and {right.shape[1]} for others. "
-                "Its number of features must not depend on the rows."
-            )
-        inner_products(left, right, out)
-
-    has_fine_sums = True
-    """True: inner products can be had in twice the precision."""
-
-    def fine_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> tuple[Floats, Floats]:
-        """See `fine_power_sums`."""
-        return fine_power_sums(self._map(X, FLOAT64), self._map(Z, FLOAT64), weights, 1.0, 0.0, 1)
-
-    def error_weights(self, right: Matrix, sizes: Floats) -> None:
-        """None: the lengths of the mapped rows tell the error."""
-        return
-
-    def error(self, left: Matrix, right: Matrix, at: slice, sizes: Floats, total: Floats | None, terms: int) -> Floats:
-        """Φ(x) is exact by definition, and its inner products round: see `power_error`."""
-        mapped, others = self._map(left, FLOAT64), self._map(right[at], FLOAT64)
-        return power_error(mapped, others, sizes, 1.0, 0.0, 1, terms)
-
-    def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
-        values = np.empty(X.shape[0], dtype=dtype)
-        step = rows_that_fit(self._width(X), TILE_ROWS)
-        for start in range(0, values.size, step):
-            values[start : start + step] = squared_norms(self._map(cut(X, start, start + step), dtype), dtype)
-        return values
 
     def _map(self, X: Matrix, dtype: np.dtype[Any]) -> Matrix:
         """Φ of the rows, checked."""
@@ -142,14 +102,9 @@ def interactions(X: Matrix) -> Matrix:
             products = (X[:, :, np.newaxis] * X[:, np.newaxis, :]).reshape(n, d * d)
             require_finite(products, "A product of two features")
             return products
-        counts = np.diff(X.indptr).astype(np.int64)
-        of_row = np.repeat(np.arange(n), counts)
-        # entry e of a row with c entries meets all c of them: pairs (left, right) row after row
-        left = np.repeat(np.arange(X.indptr[-1]), counts[of_row])
-        first_pair = np.concatenate([[0], np.cumsum(counts[of_row])])[:-1]
-        right = np.arange(left.size) - first_pair[left] + X.indptr[:-1].astype(np.int64)[of_row[left]]
-        data = X.data[left] * X.data[right]
+        rows = [(X.indices[a:b].astype(np.int64), X.data[a:b]) for a, b in pairwise(X.indptr)]
+        data = np.concatenate([X.data[:0], *(np.outer(values, values).ravel() for _, values in rows)])
     require_finite(data, "A product of two features")
-    columns = X.indices[left].astype(np.int64) * d + X.indices[right]
-    indptr = np.concatenate([[0], np.cumsum(counts**2)])
+    columns = np.concatenate([np.empty(0, np.int64), *(np.add.outer(d * at, at).ravel() for at, _ in rows)])
+    indptr = np.concatenate([[0], np.cumsum(np.diff(X.indptr).astype(np.int64) ** 2)])
     return type(X)((data, columns, indptr), shape=(n, d * d))

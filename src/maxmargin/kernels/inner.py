@@ -1,13 +1,26 @@
-"""Inner products of rows, for every mixture of dense and CSR."""
+"""Inner products of rows, for every mixture of dense and CSR, and the kernels that are functions of them."""
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.tiles import FLOAT64, TILE_BYTES, cast, is_sparse, squared_norms
-from maxmargin.rounding import SMALLEST, UNIT
+from maxmargin.kernels.parameters import WithGamma, check_degree, check_number
+from maxmargin.kernels.tiles import (
+    FLOAT64,
+    TILE_BYTES,
+    TILE_ROWS,
+    cast,
+    cut,
+    dense,
+    is_sparse,
+    require_finite,
+    rows_that_fit,
+    squared_norms,
+)
+from maxmargin.rounding import SMALLEST, UNIT, gamma, sum_above
 from maxmargin.typing import Block, Floats, Matrix
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -30,7 +43,7 @@ class OfInnerProduct(Kernel):
 
     def fine_sums(self, X: Matrix, Z: Matrix, weights: Floats) -> tuple[Floats, Floats]:
         """See `fine_power_sums`."""
-        return fine_power_sums(X, Z, weights, *self.power)
+        return fine_power_sums(self._map(X, FLOAT64), self._map(Z, FLOAT64), weights, *self.power)
 
     def error_weights(self, right: Matrix, sizes: Floats) -> Floats | None:
         """None: the lengths of the rows tell the error."""
@@ -38,19 +51,192 @@ class OfInnerProduct(Kernel):
 
     def error(self, left: Matrix, right: Matrix, at: slice, sizes: Floats, total: Floats | None, terms: int) -> Floats:
         """See `power_error`."""
-        return power_error(left, right[at], sizes, *self.power, terms)
+        return power_error(self._map(left, FLOAT64), self._map(right[at], FLOAT64), sizes, *self.power, terms)
 
     def _fill(self, X: Matrix, Z: Matrix, out: Block, shift: Block | None) -> None:
-        inner_products(X, Z, out)
+        left, right = self._map(X, out.dtype), self._map(Z, out.dtype)
+        self._check_pair(left, right)
+        inner_products(left, right, out)
         self._apply(out)
 
     def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
-        values = squared_norms(X, dtype)
+        values = np.empty(X.shape[0], dtype=dtype)
+        step = rows_that_fit(self._width(X), TILE_ROWS)
+        for start in range(0, len(values), step):
+            values[start : start + step] = squared_norms(self._map(cut(X, start, start + step), dtype), dtype)
         self._apply(values)
         return values
 
+    def _map(self, X: Matrix, dtype: np.dtype[Any]) -> Matrix:
+        """The rows whose inner products are meant, to be computed with in this dtype: here those of X."""
+        return X
+
     def _apply(self, values: Block) -> None:
         """Replace inner products by values of the kernel."""
+
+
+@dataclass(frozen=True)
+class Linear(OfInnerProduct):
+    """k(u, v) = ⟨u, v⟩.
+
+    Use it when features already say enough: text, many features, or when the weights of the features are to be read.
+
+    Notes
+    -----
+    Positive semi-definite. A block costs one matrix product.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> Linear().block(X, X)
+    array([[ 5., 11.],
+           [11., 25.]])
+    """
+
+    @property
+    def psd(self) -> bool:
+        """True: a Gram matrix is positive semi-definite."""
+        return True
+
+
+class OfAffine(WithGamma, OfInnerProduct):
+    """Abstract base of those that are a function of γ⟨u, v⟩ + c₀."""
+
+    coef0: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "coef0", check_number("coef0", self.coef0))
+
+    @property
+    def power(self) -> tuple[float, float, int]:
+        """γ⟨u, v⟩ + c₀ itself."""
+        return float(self.gamma), self.coef0, 1
+
+    def _apply(self, values: Block) -> None:
+        require_finite(values, f"An inner product for {self!r}")  # tanh would hide an overflow
+        values *= values.dtype.type(self.gamma)
+        values += values.dtype.type(self.coef0)
+
+
+@dataclass(frozen=True)
+class Polynomial(OfAffine):
+    """k(u, v) = (γ⟨u, v⟩ + c₀)^degree.
+
+    Use it when products of up to `degree` features matter. With γ = 1 and c₀ = 1 it is the textbook's (1 + ⟨u, v⟩)^d;
+    with c₀ = 0 it is homogeneous.
+
+    Parameters
+    ----------
+    degree : int, default 3
+        A whole number ≥ 0; 0 is the constant 1.
+    gamma : "scale", "auto" or float ≥ 0, default "scale"
+        "scale" is 1 / (d · variance of X), "auto" is 1 / d: see `resolve`.
+    coef0 : float, default 0.0
+        The constant c₀. Negative values make a function that is not positive semi-definite in general.
+
+    Notes
+    -----
+    A block costs one matrix product and about log₂(degree) passes over the result. Values beyond the range of the dtype
+    are an error, never infinity: scale the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> Polynomial(degree=2, gamma=1.0, coef0=1.0).block(X, X)
+    array([[ 36., 144.],
+           [144., 676.]])
+    """
+
+    degree: int = 3
+    gamma: float | str = "scale"
+    coef0: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "degree", check_degree(self.degree))
+
+    @property
+    def psd(self) -> bool:
+        """True where the expansion in powers of ⟨u, v⟩ has no negative coefficient (Schoenberg 1942)."""
+        if self.coef0 >= 0 or self.degree == 0:
+            return True
+        return self.gamma == 0.0 and self.degree % 2 == 0
+
+    @property
+    def power(self) -> tuple[float, float, int]:
+        """The formula itself."""
+        return float(self.gamma), self.coef0, self.degree
+
+    def _relative_error(self, X: Matrix) -> float:
+        return float(np.finfo(np.float64).eps) * (1 + self.degree)
+
+    def _apply(self, values: Block) -> None:
+        """Replace inner products by (γ · values + c₀)^degree, by repeated squaring: the bits of the degree from the left."""
+        super()._apply(values)
+        if self.degree == 0:
+            values[...] = 1.0
+            return
+        base = values.copy() if self.degree > 2 else values
+        for bit in f"{self.degree:b}"[1:]:
+            values *= values
+            if bit == "1":
+                values *= base
+
+
+@dataclass(frozen=True)
+class Sigmoid(OfAffine):
+    """k(u, v) = tanh(γ⟨u, v⟩ + c₀).
+
+    It is here for comparison with older work: its Gram matrix is not positive semi-definite in general, so that a
+    training problem with it is not convex and a solution is a stationary point at best. Prefer `RBF`.
+
+    Parameters
+    ----------
+    gamma : "scale", "auto" or float ≥ 0, default "scale"
+        "scale" is 1 / (d · variance of X), "auto" is 1 / d: see `resolve`.
+    coef0 : float, default 0.0
+        The constant c₀.
+
+    Notes
+    -----
+    A block costs one matrix product and one tanh a value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kernel = Sigmoid(gamma=1.0)
+    >>> X = np.array([[0.5], [1.0], [2.0]])
+    >>> kernel.block(X, X).round(3)
+    array([[0.245, 0.462, 0.762],
+           [0.462, 0.762, 0.964],
+           [0.762, 0.964, 0.999]])
+    >>> print(kernel.is_positive_semidefinite(X))
+    Not positive semi-definite: the smallest eigenvalue is -0.264, the tolerance ...
+    """
+
+    gamma: float | str = "scale"
+    coef0: float = 0.0
+
+    @property
+    def psd(self) -> bool:
+        """False: tanh has negative Taylor coefficients, so that some data have a negative eigenvalue."""
+        return False
+
+    has_fine_sums = False
+    """False: tanh has no finer version."""
+
+    def error(self, left: Matrix, right: Matrix, at: slice, sizes: Floats, total: Floats | None, terms: int) -> Floats:
+        """tanh is 1-Lipschitz, so that it errs by no more than its argument does, and by 8u at most; it is at most 1."""
+        inner = power_error(left, right[at], sizes, *self.power, 0)
+        return np.asarray(inner + gamma(terms + 12) * sum_above(sizes))
+
+    def _apply(self, values: Block) -> None:
+        """Replace inner products by tanh(γ · values + c₀)."""
+        super()._apply(values)
+        np.tanh(values, out=values)
 
 
 def inner_products(X: Matrix, Z: Matrix, out: Block) -> None:
@@ -136,7 +322,7 @@ def fine_power_sums(X: Matrix, Z: Matrix, weights: Floats, gamma: float, constan
     """
     from maxmargin._loops.compensated import power_sums
 
-    X, Z = (np.ascontiguousarray(side.toarray() if is_sparse(side) else side, dtype=FLOAT64) for side in (X, Z))
+    X, Z = dense(X, FLOAT64), dense(Z, FLOAT64)
     out = np.empty(X.shape[0])
     power_sums(X, Z, np.ascontiguousarray(weights), gamma, constant, degree, out)
     floor = SMALLEST**0.5 / UNIT

@@ -2,28 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import fields
-from types import MappingProxyType
 from typing import Any
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.custom import Custom
-from maxmargin.kernels.linear import Linear
+from maxmargin.kernels.inner import Linear, Polynomial, Sigmoid
 from maxmargin.kernels.parameters import check_degree, check_gamma, check_number
-from maxmargin.kernels.poly import Polynomial
 from maxmargin.kernels.precomputed import Precomputed
 from maxmargin.kernels.rbf import RBF
-from maxmargin.kernels.sigmoid import Sigmoid
 
-KERNELS: Mapping[str, type[Kernel]] = MappingProxyType(
-    {
-        "linear": Linear,
-        "poly": Polynomial,
-        "rbf": RBF,
-        "sigmoid": Sigmoid,
-        "precomputed": Precomputed,
-    }
-)
+KERNELS: Mapping[str, type[Kernel]] = {
+    "linear": Linear,
+    "poly": Polynomial,
+    "rbf": RBF,
+    "sigmoid": Sigmoid,
+    "precomputed": Precomputed,
+}
 """The kernels that have a name. Estimators, command line and model files take them from here."""
 
 

@@ -2,7 +2,6 @@
 
 import math
 import operator
-from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
@@ -11,17 +10,7 @@ import numpy as np
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.tiles import (
-    FLOAT64,
-    TILE_COLUMNS,
-    as_matrix,
-    cast,
-    cut,
-    distinct,
-    is_sparse,
-    row_width,
-    rows_that_fit,
-)
+from maxmargin.kernels.tiles import FLOAT64, TILE_COLUMNS, as_matrix, cut, distinct, is_sparse, row_width, rows_that_fit
 from maxmargin.typing import Floats, Matrix
 
 
@@ -48,8 +37,7 @@ class WithGamma(Kernel):
         sample_weight : array of shape (n,), optional
             Rows count with their weight, so that weight k is k copies. Without weights "scale" is scikit-learn's.
         """
-        gamma = resolve_gamma(self.gamma, X, sample_weight)
-        return replace(self, gamma=gamma)  # type: ignore[type-var]
+        return replace(self, gamma=resolve_gamma(self.gamma, X, sample_weight))  # type: ignore[type-var]
 
 
 def check_number(name: str, value: Any) -> float:
@@ -61,14 +49,11 @@ def check_number(name: str, value: Any) -> float:
 
 def check_gamma(gamma: Any) -> float | str:
     """Return gamma as a float ≥ 0, or as one of the names "scale" and "auto"."""
-    if isinstance(gamma, str):
-        if gamma not in ("scale", "auto"):
-            raise InvalidInputError(f"gamma={gamma!r} is unknown. Use 'scale', 'auto' or a number ≥ 0.")
+    if isinstance(gamma, str) and gamma in ("scale", "auto"):
         return gamma
-    value = check_number("gamma", gamma)
-    if value < 0:
-        raise InvalidInputError(f"gamma={gamma!r} is negative. Use 'scale', 'auto' or a number ≥ 0.")
-    return value
+    if isinstance(gamma, str) or check_number("gamma", gamma) < 0:
+        raise InvalidInputError(f"gamma={gamma!r} is no width of a kernel. Use 'scale', 'auto' or a number ≥ 0.")
+    return float(gamma)
 
 
 def check_degree(degree: Any) -> int:
@@ -103,8 +88,9 @@ def resolve_gamma(gamma: float | str, X: Any, sample_weight: Any = None) -> floa
     if gamma == "auto":
         return 1.0 / int(d)
     weight = _check_weight(sample_weight, n)
-    with np.errstate(over="ignore", invalid="ignore"):
-        variance = _variance(X, weight)
+    with np.errstate(over="ignore", invalid="ignore"):  # in two passes around one entry: constant data give exactly 0
+        origin = np.float64(X[int(weight.argmax()), 0])
+        variance = _moment(X, weight, origin + _moment(X, weight, origin, 1), 2)
     if variance == 0.0:
         return 1.0
     if not math.isfinite(variance) or not math.isfinite(1.0 / (d * variance)):
@@ -120,41 +106,27 @@ def _check_weight(sample_weight: Any, n: int) -> Floats:
     if sample_weight is None:
         return np.ones(n)
     weight: Floats = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n,):
-        raise InvalidInputError(f"sample_weight has shape {weight.shape}, wanted {(n,)}: one weight a row of X.")
-    if not np.isfinite(weight).all() or weight.min() < 0 or weight.max() == 0:
+    if weight.shape != (n,) or not np.isfinite(weight).all() or weight.min() < 0 or weight.max() == 0:
         raise InvalidInputError(
-            "sample_weight must be finite and ≥ 0, with one weight > 0. Give rows that should not count weight 0."
+            f"sample_weight of shape {weight.shape} must have shape {(n,)}, finite weights ≥ 0, and one weight > 0. "
+            "Pass one weight a row of X, and 0 for rows that should not count."
         )
     relative: Floats = weight / weight.max()  # a common factor does not matter, and cannot overflow now
     return relative
 
 
-def _variance(X: Matrix, weight: Floats) -> float:
-    """Weighted variance of all entries, in two passes around one of them: constant data give exactly 0."""
-    origin = next((values.flat[0] for values, _, _ in _entries(X, weight) if values.size), 0.0)
-    total = X.shape[1] * weight.sum()
-    mean = 0.0
-    for values, weights, zeros in _entries(X, weight):
-        mean += (np.sum(weights * (values - origin)) - zeros * origin) / total
-    variance = 0.0
-    for values, weights, zeros in _entries(X, weight):
-        variance += (np.sum(weights * (values - origin - mean) ** 2) + zeros * (origin + mean) ** 2) / total
-    return float(variance)
-
-
-def _entries(X: Matrix, weight: Floats) -> Iterator[tuple[Floats, Floats, float]]:
-    """Yield, tile by tile, the stored entries in float64, their weights, and the weight of the zeros not stored."""
+def _moment(X: Matrix, weight: Floats, origin: Any, power: int) -> Any:
+    """The weighted mean of (x − origin)^power over all entries x, those that CSR does not store included; tile by tile."""
+    moment, total = 0.0, X.shape[1] * weight.sum()
     step = rows_that_fit(2 * row_width(X), TILE_COLUMNS)
     for start in range(0, X.shape[0], step):
-        w = weight[start : start + step]
-        tile = cut(X, start, start + step)
-        if not w.all():  # a row of weight 0 is absent, whatever it holds
-            tile, w = tile[w > 0], w[w > 0]
-        tile = cast(tile, FLOAT64)
+        tile, weights = cut(X, start, start + step), weight[start : start + step]
+        if not weights.all():  # a row of weight 0 is absent, whatever it holds
+            tile, weights = tile[weights > 0], weights[weights > 0]
         if is_sparse(tile):
             tile = distinct(tile)
             counts = np.diff(tile.indptr)
-            yield tile.data, np.repeat(w, counts), float(w @ (X.shape[1] - counts))
-        else:
-            yield tile, w[:, np.newaxis], 0.0
+            moment += weights @ (X.shape[1] - counts) * (-origin) ** power / total
+            tile, weights = tile.data[:, np.newaxis], np.repeat(weights, counts)
+        moment += np.sum(weights[:, np.newaxis] * np.subtract(tile, origin, dtype=FLOAT64) ** power) / total
+    return moment

@@ -7,8 +7,8 @@ import numpy as np
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.tiles import FLOAT32, FLOAT64, as_indices, as_matrix, is_sparse
-from maxmargin.typing import Block, Indices, Matrix
+from maxmargin.kernels.tiles import FLOAT32, FLOAT64, as_matrix, dense, is_sparse, take
+from maxmargin.typing import Block, Matrix
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,9 @@ class Precomputed(Kernel):
                 "Pass k(x_i, x_j) for all pairs of training samples."
             )
 
-    def reference(self, X: Matrix, rows: Any = None) -> Indices:
+    def reference(self, X: Matrix, rows: Any = None) -> Matrix:
         """Return the numbers of the training rows, as an integer array of shape (n, 1)."""
-        numbers = np.arange(as_matrix(X).shape[1], dtype=np.intp)
-        if rows is not None:
-            numbers = numbers[rows if isinstance(rows, slice) else as_indices(rows)]
-        return numbers[:, np.newaxis]
+        return take(np.arange(as_matrix(X).shape[1], dtype=np.intp)[:, np.newaxis], rows)
 
     def _check_pair(self, X: Matrix, Z: Matrix) -> None:
         if is_sparse(Z) or Z.dtype.kind not in "iu" or Z.shape[1] != 1:
@@ -75,8 +72,7 @@ class Precomputed(Kernel):
         return float(np.finfo(self.default_dtype(X, X)).eps)
 
     def _fill(self, X: Matrix, Z: Matrix, out: Block, shift: Block | None) -> None:
-        columns = X[:, Z[:, 0]]
-        out[...] = columns.toarray() if is_sparse(columns) else columns
+        out[...] = dense(X[:, Z[:, 0]])
 
     def _diag(self, X: Matrix, dtype: np.dtype[Any]) -> Block:
         self.check_input(X)

@@ -73,20 +73,13 @@ def check_matrix(K: Floats, relative_error: float) -> PSDCheck:
     if n == 0:
         return PSDCheck(True, 0.0, np.empty(0), 0.0, 0.0)
     tolerance = relative_error * n * max(float(K.max()), -float(K.min()))
-    asymmetry = _symmetrize(K)
+    asymmetry = 0.0
+    for start in range(0, n, TILE_ROWS):  # K becomes ½(K + Kᵀ), strip by strip
+        right, below = K[start : start + TILE_ROWS, start:], K[start:, start : start + TILE_ROWS].T
+        asymmetry = max(asymmetry, float(np.abs(right - below).max()))
+        right[...] = 0.5 * right + 0.5 * below
+        below[...] = right
     values, vectors = scipy.linalg.eigh(K.T, subset_by_index=[0, 0], overwrite_a=True, check_finite=False)
     eigenvalue = float(values[0])
     holds = eigenvalue >= -tolerance and asymmetry <= tolerance
     return PSDCheck(holds, eigenvalue, vectors[:, 0].copy(), asymmetry, tolerance)
-
-
-def _symmetrize(K: Floats) -> float:
-    """Replace K by ½(K + Kᵀ), pair of tiles by pair of tiles, and return max |K − Kᵀ|."""
-    asymmetry = 0.0
-    for a in range(0, K.shape[0], TILE_ROWS):
-        for b in range(a, K.shape[0], TILE_ROWS):
-            upper, lower = K[a : a + TILE_ROWS, b : b + TILE_ROWS], K[b : b + TILE_ROWS, a : a + TILE_ROWS].T
-            asymmetry = max(asymmetry, float(np.abs(upper - lower).max()))
-            upper[...] = 0.5 * upper + 0.5 * lower
-            lower[...] = upper
-    return asymmetry

@@ -4,25 +4,14 @@ import math
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, Self
 
 import numpy as np
 
+from maxmargin.kernels import tiles
 from maxmargin.kernels.inner import inner_products
 from maxmargin.kernels.parameters import WithGamma
-from maxmargin.kernels.tiles import (
-    EPS32,
-    FLOAT32,
-    FLOAT64,
-    cut,
-    distinct,
-    is_sparse,
-    require_finite,
-    row_width,
-    rows_that_fit,
-    some_rows,
-    squared_norms,
-)
+from maxmargin.kernels.tiles import FLOAT32, FLOAT64, is_sparse, require_finite
 from maxmargin.rounding import UNIT, UNIT32, sum_above
 from maxmargin.typing import Block, Floats, Matrix
 
@@ -89,7 +78,7 @@ class RBF(WithGamma):
         """Return the mean of some evenly spaced dense rows, of their own precision; None for sparse ones."""
         if is_sparse(rows) or not rows.shape[0]:
             return None
-        mean: Floats = some_rows(rows).mean(axis=0, dtype=FLOAT64)
+        mean: Floats = tiles.some_rows(rows).mean(axis=0, dtype=FLOAT64)
         return mean.astype(np.result_type(rows.dtype if dtype is None else dtype, FLOAT32))
 
     def _fill(self, X: Matrix, Z: Matrix, out: Block, shift: Block | None) -> None:
@@ -104,11 +93,11 @@ class RBF(WithGamma):
     def side(self, X: Matrix, dtype: np.dtype[Any], shift: Block | None) -> "Side":
         """Return √(2γ)(x − μ) of the rows, and half of its squared length; sparse rows are not shifted."""
         if is_sparse(X):
-            X = distinct(X)
+            X = tiles.distinct(X)
             values = (X.data * np.float64(self.scale)).astype(dtype, copy=False)
             rows = type(X)((values, X.indices, X.indptr), shape=X.shape)
             rows.has_canonical_format = True
-            return Side(0.5 * np.asarray(squared_norms(rows, FLOAT64), dtype=FLOAT64), rows)
+            return Side(np.asarray(0.5 * tiles.squared_norms(rows, FLOAT64), dtype=FLOAT64), rows)
         # small differences times a large factor would lose digits in float32 where they underflow
         rows = np.empty(X.shape, dtype=FLOAT64 if self.scale > 1.0 else dtype)
         np.subtract(X, 0.0 if shift is None else shift, out=rows, dtype=FLOAT64, casting="same_kind")
@@ -125,30 +114,30 @@ class RBF(WithGamma):
         """Fill one tile from its prepared sides; False where its precision is too coarse."""
         if not self.suits(out.dtype, left, right):
             return False
-        inner_products(left.rows, right.rows, out)
-        _exponentiate(out, left.squares.astype(out.dtype), right.squares.astype(out.dtype))
+        values = out if out.flags.c_contiguous else np.empty(out.shape, dtype=out.dtype)
+        left.fill(right, values)
+        if values is not out:
+            out[...] = values
         return True
 
-    def suits(self, dtype: np.dtype[Any], *sides: "ScaledRows") -> bool:
+    def suits(self, dtype: np.dtype[Any], *sides: "Side") -> bool:
         """Whether a precision is fine enough; an error where a norm is not finite."""
         if dtype == FLOAT32:
-            return all(EPS32 * side.largest <= MAX_FLOAT32_ERROR for side in sides)
+            return all(tiles.EPS32 * side.largest <= MAX_FLOAT32_ERROR for side in sides)
         for side in sides:
             if not math.isfinite(side.largest):
                 require_finite(side.squares, f"A squared norm for {self!r}")
         largest = 2 * sum(side.largest for side in sides)
         return bool(_exponent_error(max(side.terms for side in sides), dtype) * largest <= MAX_EXPONENT_ERROR)
 
-    def error_weights(self, right: "ScaledRows", sizes: Floats) -> Floats | None:
+    def error_weights(self, right: "Side", sizes: Floats) -> Floats | None:
         """|A|(1 + a'/κ) with a' = γ‖z − μ‖²: so few far rows do not spoil the bound of all others; None in float64."""
         if right.dtype == FLOAT64:
             return None
         weights: Floats = sizes * (1.0 + right.squares / self._kappa(right))
         return weights
 
-    def error(
-        self, left: "ScaledRows", right: "ScaledRows", at: slice, sizes: Floats, total: Floats | None, terms: int
-    ) -> Floats:
+    def error(self, left: "Side", right: "Side", at: slice, sizes: Floats, total: Floats | None, terms: int) -> Floats:
         """From |error of k| ≤ k(2c₁(a + a') + c₂): as Σ_j |A_j|(1 + a'_j/κ)k_j = total, at most total · max(2c₁a + c₂, 2c₁κ).
 
         In float64 k ≤ 1 is enough: Σ_j |A_j|(2c₁(a + a'_j) + c₂). c₁ bounds the error of the exponent, divided by
@@ -166,28 +155,24 @@ class RBF(WithGamma):
         bound += lost * (1.1 * sum_above(sizes) + len(sizes))  # values that vanished, and coefficients
         return np.where(slope * (left.squares + farthest) <= LINEAR_RANGE, bound, np.inf)
 
-    def _kappa(self, right: "ScaledRows") -> float:
+    def _kappa(self, right: "Side") -> float:
         """κ of the bound: any number > 0 is right, and this one makes it tight for rows like most."""
         return float(right.typical + (EXP_ERROR + 134) / (2.0 * right.terms))
 
     def fill_differences(self, X: Matrix, Z: Matrix, out: Block) -> None:
-        """Fill a block by differences of the rows as they came, in float64; O(d) a value."""
-        if is_compiled() and is_sparse(X) and is_sparse(Z):
-            from maxmargin._loops.rbf.differences import rbf_values_csr
-
-            (X, Z), values = (_sorted(side) for side in (X, Z)), np.empty(out.shape)
-            rbf_values_csr(X.indptr, X.indices, X.data, Z.indptr, Z.indices, Z.data, float(self.gamma), values)
-            out[...] = values
-            require_finite(out, f"A value of {self!r}")
-            return
-        X, Z = (np.ascontiguousarray(side.toarray() if is_sparse(side) else side, dtype=FLOAT64) for side in (X, Z))
-        if is_compiled():
-            from maxmargin._loops.rbf.differences import rbf_values
-
-            rbf_values(X, Z, float(self.gamma), out)
+        """Fill a block by differences of the rows as they came, in float64; O(d) a value, or O(entries) of sparse rows."""
+        if not is_compiled():
+            others = tiles.dense(Z, FLOAT64)
+            for i, x in enumerate(tiles.dense(X, FLOAT64)):
+                out[i] = np.exp(-float(self.gamma) * np.square(x - others).sum(axis=1))
         else:
-            for i, x in enumerate(X):
-                out[i] = np.exp(-float(self.gamma) * np.square(x - Z).sum(axis=1))
+            from maxmargin._loops.rbf.differences import rbf_values, rbf_values_csr
+
+            if is_sparse(X) and is_sparse(Z):
+                X, Z = _sorted(X), _sorted(Z)
+                rbf_values_csr(X.indptr, X.indices, X.data, Z.indptr, Z.indices, Z.data, float(self.gamma), out)
+            else:
+                rbf_values(tiles.dense(X, FLOAT64), tiles.dense(Z, FLOAT64), float(self.gamma), out)
         require_finite(out, f"A value of {self!r}")
 
     def difference_error(self, d: int, sizes: float, total: Any, terms: int) -> Any:
@@ -198,15 +183,12 @@ class RBF(WithGamma):
         return np.ones(X.shape[0], dtype=dtype)
 
     def _relative_error(self, X: Matrix) -> float:
-        shift, farthest, step = self.shift_of(X), 0.0, rows_that_fit(row_width(X), X.shape[0])
-        for start in range(0, X.shape[0], step):
-            farthest = max(farthest, self.side(cut(X, start, start + step), FLOAT64, shift).largest)
-        return float(np.finfo(np.float64).eps) * (1 + farthest)
+        return float(np.finfo(np.float64).eps) * (1 + self.side(X, FLOAT64, self.shift_of(X)).largest)
 
 
 def _sorted(X: Matrix) -> Matrix:
     """CSR rows whose columns rise, each stored once: X itself where that is so."""
-    X = distinct(X)
+    X = tiles.distinct(X)
     return X if X.has_sorted_indices else X.sorted_indices()
 
 
@@ -221,12 +203,14 @@ def _exponent_error(terms: int, dtype: np.dtype[Any]) -> float:
 
 
 @dataclass(frozen=True)
-class ScaledRows:
-    """Abstract base: u = √(2γ)(x − μ) of some rows x, in some form; `squares` are their ½‖u‖² = γ‖x − μ‖²."""
+class Side:
+    """u = √(2γ)(x − μ) of some rows x, dense or CSR; `squares` are their ½‖u‖² = γ‖x − μ‖²."""
 
     squares: Floats
-    dtype: ClassVar[Any]  # the precision of u
-    terms: ClassVar[Any]  # how many products an exponent sums at most, and the two squares
+    rows: Matrix
+
+    def __getitem__(self, at: Any) -> Self:
+        return type(self)(self.squares[at], self.rows[at])
 
     @cached_property
     def largest(self) -> float:
@@ -238,43 +222,35 @@ class ScaledRows:
         """The median of the squares."""
         return float(np.median(self.squares)) if len(self.squares) else 0.0
 
-
-@dataclass(frozen=True)
-class Side(ScaledRows):
-    """u as the rows of a dense or CSR matrix."""
-
-    rows: Matrix
-
-    def __getitem__(self, at: Any) -> "Side":
-        return Side(self.squares[at], self.rows[at])
-
     @property
     def dtype(self) -> Any:
         """The precision of u."""
         return self.rows.dtype
 
-    @property
+    @cached_property
     def terms(self) -> int:
         """How many products an exponent sums at most, and the two squares."""
-        return (row_width(self.rows) // 2 if is_sparse(self.rows) else int(self.rows.shape[1])) + 2
+        return tiles.row_width(self.rows) // (2 if is_sparse(self.rows) else 1) + 2
+
+    @cached_property
+    def own(self) -> Block:
+        """The squares in the precision of u."""
+        return self.squares.astype(self.dtype)
+
+    def fill(self, right: "Side", out: Block) -> None:
+        """exp(⟨u, v⟩ − ½‖u‖² − ½‖v‖²), clipped at 1, for these rows u and those v of the right side."""
+        inner_products(self.rows, right.rows, out)
+        if is_compiled():
+            from maxmargin._loops.rbf.exponential import exponentiate_less
+
+            exponentiate_less(out, self.own, right.own)
+            return
+        out -= self.own[:, np.newaxis]
+        out -= right.own
+        np.minimum(out, 0, out=out)
+        np.exp(out, out=out)
 
 
 def is_compiled() -> bool:
     """Whether loops run as compiled code: plain Python would be too slow for every value."""
     return os.environ.get("MAXMARGIN_JIT", "1") != "0"
-
-
-def _exponentiate(values: Block, left: Block, right: Block) -> None:
-    """Replace inner products by exp(min(values − left_i − right_j, 0))."""
-    if is_compiled():
-        from maxmargin._loops.rbf.exponential import exponentiate_less
-
-        flat = np.ascontiguousarray(values)
-        exponentiate_less(flat, left, right)
-        if flat is not values:
-            values[...] = flat
-        return
-    values -= left[:, np.newaxis]
-    values -= right
-    np.minimum(values, 0, out=values)
-    np.exp(values, out=values)

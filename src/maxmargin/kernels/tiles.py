@@ -74,22 +74,24 @@ def cut(X: Matrix, start: int, stop: int) -> Matrix:
     return X[start:stop]
 
 
+def dense(X: Matrix, dtype: Any = None) -> Block:
+    """The rows as a C-contiguous array, of this dtype where one is given: no copy where none is needed."""
+    return np.ascontiguousarray(X.toarray() if is_sparse(X) else X, dtype=dtype)
+
+
 def cast(X: Matrix, dtype: np.dtype[Any]) -> Matrix:
     """The tile X in the dtype of the arithmetic, C-contiguous if dense: no copy where none is needed."""
     if is_sparse(X):
         return X.astype(dtype, copy=False)
-    return np.ascontiguousarray(X, dtype=dtype)
+    return dense(X, dtype)
 
 
 def check_dtype(dtype: Any) -> np.dtype[Any]:
     """Return float32 or float64, whichever dtype spells."""
-    try:
-        found: np.dtype[Any] = np.dtype(dtype)
-    except TypeError:
-        found = np.dtype(object)
-    if found not in (FLOAT32, FLOAT64):
-        raise InvalidInputError(f"dtype={dtype!r} is no arithmetic for kernels. Use numpy.float32 or numpy.float64.")
-    return found
+    for known in (FLOAT32, FLOAT64):
+        if known == dtype:
+            return known
+    raise InvalidInputError(f"dtype={dtype!r} is no arithmetic for kernels. Use numpy.float32 or numpy.float64.")
 
 
 def check_out(out: Block | None, shape: tuple[int, int], dtype: np.dtype[Any]) -> Block:
@@ -108,12 +110,7 @@ def take(X: Matrix, rows: Any) -> Matrix:
     """Rows by number or slice; None is all of them, without a copy."""
     if rows is None:
         return X
-    if isinstance(rows, slice):
-        start, stop, step = rows.indices(X.shape[0])
-        if step == 1 and is_sparse(X):
-            return cut(X, start, max(start, stop))
-        return X[rows]
-    return X[as_indices(rows)]
+    return X[rows if isinstance(rows, slice) else as_indices(rows)]
 
 
 def as_indices(rows: Any) -> Indices:

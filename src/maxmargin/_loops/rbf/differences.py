@@ -4,7 +4,7 @@ import numpy as np
 
 from maxmargin._loops.jit import loop
 from maxmargin._loops.rbf.exponential import exponentiate
-from maxmargin._loops.rbf.gathered_sums import WIDE
+from maxmargin._loops.rbf.packed import WIDE
 
 
 @loop

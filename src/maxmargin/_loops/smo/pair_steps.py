@@ -15,7 +15,7 @@ Rows of K are there from the start (slot[i] says where), or are filled when they
 
 from maxmargin._loops.jit import larger, loop, loop_without_nan
 from maxmargin._loops.rbf.exponential import exponentiate
-from maxmargin._loops.rbf.gathered_sums import WIDE
+from maxmargin._loops.rbf.packed import WIDE
 
 CHUNK = WIDE
 """Entries whose largest is found without looking at the others; K's size is a multiple of it."""

@@ -11,7 +11,7 @@ from maxmargin._loops.leave_one_out.fields import BIAS, EXHAUSTED, GAP, LOWER, N
 from maxmargin.analysis.leave_one_out.full import TUNING, Full
 from maxmargin.analysis.leave_one_out.tableau import Tableau
 from maxmargin.core import Hinge, products
-from maxmargin.kernel_matrix.tiles import fill, prepared
+from maxmargin.kernel_matrix.tiles import prepared
 from maxmargin.kernels.tiles import FLOAT64, TILE_ROWS, cut, squared_norms
 from maxmargin.rounding import UNIT, gamma
 from maxmargin.threads import together
@@ -145,7 +145,7 @@ class KernelProducts:
                 left = prepared(kernel, rows, FLOAT64, columns.centre)
                 for first, last, right in tiles:
                     block, slip = np.empty((rows.shape[0], last - first)), np.zeros(rows.shape[0])
-                    if not fill(kernel, left, right, block):
+                    if not kernel.join(left, right, block):
                         kernel.fill_differences(rows, cut(columns.Z, first, last), block)
                         slip = kernel.difference_error(rows.shape[1], 1.0, np.abs(block).max(axis=1), 1)
                     elif kernel.sees_values_only:  # else the values are the definition
