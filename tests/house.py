@@ -39,7 +39,6 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     "solvers.active_set": ("BELOW", "FREE", "ABOVE"),
     "core.certificate.parts": ("OUTSIDE", "ON", "INSIDE", "ABSENT", "NO_SPARE"),
     "_loops.l1.simplex_exchange": ("DONE", "ENDLESS", "TIRED"),
-    "_loops.hard_margin.nearest_points": ("UNFINISHED", "OPTIMAL", "STUCK", "FULL", "SHRUNK"),
     # Formats: features are numbered in 16 bits.
     "kernel_matrix.tiles": ("MOST_FEATURES",),
     "estimators.progress.callbacks": ("HUNDREDTHS",),  # a bar moves in them
