@@ -39,7 +39,6 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     "solvers.active_set": ("BELOW", "FREE", "ABOVE"),
     "core.certificate.parts": ("OUTSIDE", "ON", "INSIDE", "ABSENT", "NO_SPARE"),
     "_loops.l1.simplex_exchange": ("DONE", "ENDLESS", "TIRED"),
-    "_loops.hard_margin.nearest_points": ("UNFINISHED", "OPTIMAL", "STUCK", "FULL", "SHRUNK"),
     "estimators.progress.callbacks": ("HUNDREDTHS",),  # a bar moves in them
     # Parts of a formula: the signs of w⁺ and w⁻; the offset of τ from t; nothing to spare.
     "solvers.l1.interior_point": ("SIGN",),
