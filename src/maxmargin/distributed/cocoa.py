@@ -17,11 +17,11 @@ the proximal Newton method goes on from there.
 
 import math
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from maxmargin.core import Status
 from maxmargin.distributed.certificate import Candidates, judged, sides_of
 from maxmargin.distributed.newton import newton
 from maxmargin.distributed.tuning import TUNING
@@ -109,8 +109,8 @@ def moves(
     active = own.parts[part]
     own.moved = samples = active.order[: active.count].copy()
     own.before = before = own.alpha[samples]
-    so_far = site.carried.get("move")
-    all_moves = w.copy() if so_far is None else w + boost * so_far
+    so_far = site.carried.get("move", 0.0)
+    all_moves = w + boost * so_far
     square = boost * (site.piece.squares + constant**2) + own.delta
     box = np.ones(len(site.y)), own.upper, own.delta, square
     for _ in range(1 if n_parts > 1 or site.plan.bias.is_free else dual_cd.DualCD.tuning.pace):
@@ -121,8 +121,8 @@ def moves(
     site.carried["move"] = all_moves
     move, y, delta = own.alpha[samples] - before, site.y[samples], own.delta[samples]
     return {
-        "move": all_moves if so_far is None else all_moves - so_far,
-        "squared": float(all_moves @ all_moves) - (0.0 if so_far is None else float(so_far @ so_far)),
+        "move": all_moves - so_far,
+        "squared": float(np.dot(all_moves, all_moves) - np.dot(so_far, so_far)),
         "linear": float((1.0 - b0 * y - delta * before) @ move),
         "diagonal": float((delta * move) @ move),
         "sides": sides_of(y, move),
@@ -215,25 +215,25 @@ class Ascent:
         return self.caution * missing / max(abs(self.dual) + missing, np.finfo(float).tiny)
 
 
-def cocoa(course: "Course") -> Status:
+def cocoa(course: "Course") -> None:
     """Sweeps until the gap is certified; Newton steps where they are slow."""
     course.route.append("CoCoA⁺ of DualCD")
-    ascent, plan, is_full, n_sweeps = Ascent(course), course.plan, True, 0
+    ascent, plan, tuning, is_full = Ascent(course), course.plan, dual_cd.DualCD.tuning, True
     is_roomy = course.facts.n_present >= Auto.tuning.roomy * plan.n_features
-    while True:
+    for n_sweeps in count(1):
         ascent.sweep(is_full)
-        n_sweeps += 1
         seems_done = ascent.gap <= course.tol
         if seems_done and (is_full or plan.n_blocks == 1):
             estimate = ascent.gap
             if course.judge():
-                return Status.SOLVED
+                return
             ascent.caution *= min(max(course.trace[-1].relative_gap / max(estimate, DRIVER.finest), 1.5), 10.0)
-        is_full = seems_done or n_sweeps % dual_cd.DualCD.tuning.full_every == 0 or ascent.n_active == 0
-        to_come = rounds_to_come(ascent.missing, max(course.tol, DRIVER.finest) * abs(ascent.dual), dual_cd.DualCD.tuning.pace)
+        is_full = seems_done or n_sweeps % tuning.full_every == 0 or ascent.n_active == 0
+        to_come = rounds_to_come(ascent.missing, max(course.tol, DRIVER.finest) * abs(ascent.dual), tuning.pace)
         if (is_roomy and to_come > Auto.tuning.newton_price) or course.is_stalled(ascent.gap):
-            course.judge()
-            course.gaps = course.gaps[:1]
-            level = float(ascent.sides.sum()) / sum(course.costs)
-            last = ascent.b0 if plan.bias.is_free else float(ascent.w[-1])
-            return newton(course, np.append(ascent.w[:-1], last), max(level, 1e-3))
+            break
+    course.judge()
+    course.gaps = course.gaps[:1]
+    level = float(ascent.sides.sum()) / sum(course.costs)
+    last = ascent.b0 if plan.bias.is_free else float(ascent.w[-1])
+    newton(course, np.append(ascent.w[:-1], last), max(level, 1e-3))

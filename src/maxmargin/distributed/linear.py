@@ -11,9 +11,8 @@ from maxmargin.core import Status, loss_from_name, products
 from maxmargin.distributed.course import run
 from maxmargin.distributed.inputs import lazy_rows, partitions_of
 from maxmargin.distributed.partition import Survey, surveyed, widened
-from maxmargin.distributed.workers.block import Plan
+from maxmargin.distributed.workers.block import Crew, Plan
 from maxmargin.distributed.workers.dask_cluster import crew_for
-from maxmargin.distributed.workers.threads import Crew
 from maxmargin.estimators.base import (
     budget_from,
     check_choice,

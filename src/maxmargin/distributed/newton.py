@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core import Status
+from maxmargin.core import Problem
 from maxmargin.distributed.certificate import Candidates, sides_of
+from maxmargin.distributed.partition import Samples
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Site, Sums
+from maxmargin.solvers import Budget, solve
 from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear import smoothed_hinge
-from maxmargin.solvers.linear.proximal_newton import advance
+from maxmargin.solvers.linear.proximal_newton import ProximalNewton, advance, level_of
 from maxmargin.solvers.linear.smoothed_hinge import Smoothed
 from maxmargin.typing import Floats
 
@@ -220,15 +222,24 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
         return Candidates(self.w[:-1], b, (alpha, self.at), self.sums["sides"])
 
 
-def newton(course: "Course", w: Floats, level: float) -> Status:
+def newton(course: "Course", w: Floats, level: float) -> None:
     """Proximal rounds of Newton steps until the gap is certified or no longer falls; `level` is the support vectors' mean θ."""
     course.route.append("ProximalNewton on blocks")
     smooth, caution, inner = OverBlocks(course, w, level), 1.0, 0
-    while True:
+    while not course.is_stalled(smooth.gap):
         if caution * smooth.gap <= course.tol:
             if course.judge():
-                return Status.SOLVED
+                return
             caution *= 2.0
-        if course.is_stalled(smooth.gap):
-            return course.ending()
         inner = advance(smooth, inner, lambda: False)
+
+
+def newton_from_part(course: "Course", part: Samples) -> None:
+    """The same from the solution of a random part of the samples, which this process finds by itself."""
+    plan, rounds = course.plan, course.rounds
+    y = np.where(part.y == course.positive, 1.0, -1.0)
+    problem = Problem(part.X, y, cost=part.weights, loss=plan.loss, bias=plan.bias)
+    budget = Budget(seconds=max(course.clock.seconds_left, 0.0), stop=lambda: rounds.status is not None)
+    found = solve(problem, ProximalNewton(plan.seed), tol=equations.TUNING.rough, budget=budget)
+    w = np.append(found.w, found.b / (plan.bias.scale or 1.0))
+    newton(course, w, level_of(np.abs(found.beta) / part.weights))
