@@ -4,7 +4,8 @@ For `fit` each becomes a list of partitions, for `predict` a Dask array; nothing
 """
 
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,7 @@ from maxmargin.io import read_data
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions of one fit: delayed `Samples` of Dask collections, or sources that need no Dask."""
+    """The partitions of one fit, as delayed `Samples`."""
 
     parts: list[Any]
     n_bytes: float | None  # about how much they take in memory; None: Dask has to measure that; NaN: unknown
@@ -42,14 +43,11 @@ class Partitions:
 
     def sources(self) -> list[Source]:
         """Each partition as something that any thread can compute for itself."""
-        found: list[Source] = []
-        for part in self.parts:
-            (one,) = dask.optimize(part)  # without the tasks of the others
-            found.append(partial(dask.get, dict(one.dask), one.key) if dask.is_dask_collection(one) else one)
-        return found
+        alone = [dask.optimize(part)[0] for part in self.parts]  # each without the tasks of the others
+        return [partial(dask.get, dict(part.dask), part.key) for part in alone]
 
     def computed(self) -> list[Source]:
-        """All partitions of Dask collections, computed in threads of this process."""
+        """All partitions, computed in threads of this process."""
         try:
             return list(dask.compute(*self.parts, scheduler="threads"))
         except Exception:  # which of them was it?
@@ -76,7 +74,8 @@ def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
         raise InvalidInputError("y is None; labels are needed, unless X is a list of files.")
     X = X if hasattr(X, "shape") else np.asarray(X)
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
-    return Partitions([partial(Samples, X, y, sample_weight)], float(getattr(X, "nbytes", 0)), names=names)
+    only = dask.delayed(Samples(X, y, sample_weight), pure=False, traverse=False)
+    return Partitions([only], float(getattr(X, "nbytes", 0)), names=names)
 
 
 def is_dask_frame(X: Any) -> bool:
@@ -93,8 +92,12 @@ def paths_of(X: Any) -> list[str]:
 
 def as_array(frame: Any) -> Any:
     """A Dask dataframe or series as a Dask array whose blocks are what they were."""
-    shape = (np.nan, len(frame.columns)) if frame.ndim == 2 else (np.nan,)
-    return da.concatenate([da.from_delayed(part, shape, dtype=np.float64) for part in frame.to_delayed()])
+    return _stacked(frame.to_delayed(), *([len(frame.columns)] if frame.ndim == 2 else []))
+
+
+def _stacked(parts: Sequence[Any], *width: int) -> Any:
+    """Delayed blocks as one Dask array, with so many columns if it has any."""
+    return da.concatenate([da.from_delayed(part, (np.nan, *width), dtype=np.float64) for part in parts])
 
 
 def row_blocks(X: Any) -> Any:
@@ -104,14 +107,14 @@ def row_blocks(X: Any) -> Any:
     return X.rechunk({1: -1})
 
 
-def _of_array(X: Any, y: Any, sample_weight: Any) -> Partitions:
+def _of_array(X: Any, y: Any, sample_weight: Any, names: tuple[str, ...] | None = None) -> Partitions:
     X = row_blocks(X)
     columns = [X.to_delayed()[:, 0], _aligned("y", y, X)]
     if sample_weight is not None:
         columns.append(_aligned("sample_weight", sample_weight, X))
     is_measured = isinstance(X._meta, np.ndarray) and not np.isnan(X.nbytes)
     d = None if np.isnan(X.shape[1]) else int(X.shape[1])
-    return Partitions(list(map(dask.delayed(Samples), *columns)), float(X.nbytes) if is_measured else None, d)
+    return Partitions(list(map(dask.delayed(Samples), *columns)), float(X.nbytes) if is_measured else None, d, names)
 
 
 def _aligned(name: str, column: Any, X: Any) -> Any:
@@ -141,8 +144,7 @@ def _of_frame(X: Any, y: Any, sample_weight: Any) -> Partitions:
         raise InvalidInputError(f"There is no column {missing[0]!r} in X; its columns are {list(X.columns)[:20]}.")
     y, sample_weight = (X[column] if isinstance(column, str) else column for column in (y, sample_weight))
     features = X.drop(columns=names) if names else X
-    found = _of_array(as_array(features), y, sample_weight)
-    return replace(found, names=tuple(map(str, features.columns)))
+    return _of_array(as_array(features), y, sample_weight, tuple(map(str, features.columns)))
 
 
 def _of_files(paths: list[str], y: Any, sample_weight: Any) -> Partitions:
@@ -153,17 +155,15 @@ def _of_files(paths: list[str], y: Any, sample_weight: Any) -> Partitions:
     weights = [None] * len(paths) if sample_weight is None else sample_weight
     if not isinstance(weights, list | tuple) or len(weights) != len(paths):
         raise InvalidInputError(f"X is a list of {len(paths)} files, so sample_weight is a list of as many arrays.")
-    size = np.nan  # where only the workers see them
-    if all(os.path.exists(path) for path in paths):
-        size = TUNING.unpacked * sum(os.path.getsize(path) for path in paths)
-    return Partitions([partial(from_file, path, y, one) for path, one in zip(paths, weights, strict=True)], size)
+    are_here = all(os.path.exists(path) for path in paths)  # and not where only the workers see them
+    size = TUNING.unpacked * sum(os.path.getsize(path) for path in paths) if are_here else np.nan
+    return Partitions([dask.delayed(from_file)(path, y, one) for path, one in zip(paths, weights, strict=True)], size)
 
 
 def lazy_rows(X: Any, d: int) -> Any:
     """X as a Dask array of row blocks with d features; None where X is no collection of Dask's and no list of files."""
     if paths := paths_of(X):
-        parts = [dask.delayed(read_data)(path, n_features=d, zero_based=False).X for path in paths]
-        X = da.concatenate([da.from_delayed(part, (np.nan, d), dtype=np.float64) for part in parts])
+        X = _stacked([dask.delayed(read_data)(path, n_features=d, zero_based=False).X for path in paths], d)
     elif is_dask_frame(X):
         X = as_array(X)
     elif not isinstance(X, da.Array):

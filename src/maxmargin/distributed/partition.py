@@ -1,16 +1,15 @@
 """One partition: where its samples come from, what is checked of them, and what is known of it without them."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array
+from sklearn.utils import assert_all_finite, check_array, check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 
 from maxmargin.core import products
-from maxmargin.errors import InvalidInputError, MaxMarginError
+from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.training_data import READABLE, check_each_class, check_magnitude, encoded
 from maxmargin.io import read_data
 from maxmargin.typing import Floats, Matrix
@@ -39,25 +38,19 @@ def from_file(path: str, target: str | int | None = None, weights: Any = None) -
 
 def checked(source: Source, number: int) -> Samples:
     """Load a partition and check it; errors say which one it is."""
-    is_file = isinstance(source, partial) and source.func is from_file
-    name = f"Partition {number}" + (f" ({source.args[0]})" if is_file else "")  # type: ignore[union-attr]
     try:
         X, y, weights, names = source() if callable(source) else source
-        X = check_array(X, **READABLE, ensure_min_samples=0)
+        X, y = check_array(X, **READABLE, ensure_min_samples=0), np.asarray(y).ravel()
+        weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64).ravel()
+        check_consistent_length(X, y, weights)
+        assert_all_finite(weights, input_name="sample_weight")
         check_magnitude(X)
-        y = np.asarray(y).ravel()
-        if len(y) != X.shape[0]:
-            raise InvalidInputError(f"X has {X.shape[0]} samples but y has {len(y)} labels.")
         if len(y):
             check_classification_targets(y)
-        weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64).ravel()
-        if weights.shape != (len(y),) or not np.isfinite(weights).all():
-            raise InvalidInputError(f"sample_weight must be {len(y)} finite numbers, got shape {weights.shape}.")
         if (weights < 0).any():
             raise InvalidInputError(f"Negative values in sample_weight: {float(weights.min())!r}. Use 0 to leave a sample out.")
     except Exception as error:
-        kind = type(error) if isinstance(error, MaxMarginError) and len(error.args) == 1 else InvalidInputError
-        raise kind(f"{name} cannot be used: {type(error).__name__}: {error}") from error
+        raise InvalidInputError(f"Partition {number} cannot be used: {type(error).__name__}: {error}") from error
     return Samples(X, y, weights, names)
 
 
@@ -97,9 +90,8 @@ def surveyed(surveys: Sequence[Survey]) -> Survey:
     filled = [one for one in surveys if one.n]
     if not filled:
         raise InvalidInputError("Found array with 0 samples: all partitions are empty, a minimum of 1 is required.")
-    widths = {one.n_features for one in filled if not one.is_sparse}
-    d = max(one.n_features for one in filled)
-    if len(widths) > 1 or (widths and widths != {d}):
+    d, widths = max(one.n_features for one in filled), {one.n_features for one in filled if not one.is_sparse}
+    if widths - {d}:
         numbers = sorted({one.n_features for one in surveys})
         raise InvalidInputError(f"The partitions have different numbers of features: {numbers}.")
     names = {one.names for one in surveys if one.names is not None}
