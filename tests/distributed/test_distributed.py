@@ -15,7 +15,7 @@ from maxmargin import LinearSVC as OnOneMachine
 from maxmargin import Regularization
 from maxmargin.core import Candidate, Problem, certify, loss_from_name
 from maxmargin.distributed import LinearSVC
-from maxmargin.distributed.course import run  # noqa: F401  (the module must be importable by itself)
+from maxmargin.distributed.course import Course  # noqa: F401  (the module must be importable by itself)
 from tests.distributed.collections_of import dask_array, noisy, wide
 from tests.strategies import examples, problems
 

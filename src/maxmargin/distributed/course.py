@@ -5,25 +5,19 @@ there is one round for all courses. `Stop` is raised in a course whose time is o
 is heard by the thread that waits for all of them, so that no round is lost half-way.
 """
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
-from functools import partial
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from maxmargin.core import Certificate, Hinge, Solution, Status, TracePoint
+from maxmargin.core import Certificate, Solution, Status, TracePoint
 from maxmargin.distributed.certificate import Candidates, judge
-from maxmargin.distributed.cocoa import cocoa
-from maxmargin.distributed.newton import newton_from_part
-from maxmargin.distributed.partition import Survey
-from maxmargin.distributed.tuning import TUNING
+from maxmargin.distributed.inputs import Survey
 from maxmargin.distributed.workers.block import Command, Crew, Plan, Site, Sums
 from maxmargin.solvers.base import DRIVER, Clock, Event, Observer
-from maxmargin.solvers.linear.proximal_newton import first_size
-from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
 
 
@@ -92,11 +86,9 @@ class Course:
         self.status: Status | None = None  # why it ended
 
     def first_bias(self) -> float:
-        """The best free bias where all scores are zero."""
+        """A good free bias where all scores are zero."""
         plus, minus = self.costs
-        if not self.plan.bias.is_free:
-            return 0.0
-        return float(np.sign(plus - minus)) if isinstance(self.plan.loss, Hinge) else (plus - minus) / (plus + minus)
+        return (plus - minus) / (plus + minus) if self.plan.bias.is_free else 0.0
 
     def ask(self, *command: Any) -> Sums:
         """The sums over all blocks; the observer looks before, and whatever ends the course does so now."""
@@ -164,25 +156,3 @@ class Course:
             trace=tuple(self.trace),
             certificate=certificate,
         )
-
-
-def run(
-    crew: Crew, plan: Plan, facts: Survey, tol: float, clock: Clock, observers: Sequence[Observer]
-) -> tuple[list[Solution], int]:
-    """(A solution of each binary problem, how often dual variables were lost). Ctrl-C ends all of them with the best so far."""
-    rounds = Rounds(crew, clock, len(observers))
-    courses = [Course(rounds, plan, facts, k, tol, observe) for k, observe in enumerate(observers)]
-    method: Callable[[Course], None] = cocoa
-    how = "each improves its own dual variables"
-    if not plan.is_wide:
-        bytes_per_row = 12 * facts.n_values // facts.n + 1
-        size = min(first_size(facts.n, facts.n_features), facts.n // 4, TUNING.alone_bytes / 2 // bytes_per_row)
-        method, how = partial(newton_from_part, part=crew.part(size / facts.n)), "sums of d × d equations"
-    why = f"{facts.n_present} samples with {plan.n_features} features on {plan.n_blocks} blocks: {how}"
-    # one thread of BLAS: the vectors are short, and the blocks need the other threads
-    with one_blas_thread(), ThreadPoolExecutor(len(courses), thread_name_prefix="maxmargin-course") as pool:
-        running = [pool.submit(course.until_done, method, why) for course in courses]
-        with suppress(KeyboardInterrupt):
-            wait(running, return_when=FIRST_EXCEPTION)
-        rounds.status = Status.INTERRUPTED  # for those that have not ended
-        return [solution.result() for solution in running], sum(course.n_lost for course in courses)

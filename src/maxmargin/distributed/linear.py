@@ -1,33 +1,33 @@
 """LinearSVC on Dask: the linear support vector machine past one machine, with the same proof."""
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import Status, loss_from_name, products
-from maxmargin.distributed.course import run
-from maxmargin.distributed.inputs import lazy_rows, partitions_of
-from maxmargin.distributed.partition import Survey, surveyed, widened
+from maxmargin.core import Solution, Status, loss_from_name, products
+from maxmargin.distributed.cocoa import cocoa
+from maxmargin.distributed.course import Course, Rounds
+from maxmargin.distributed.inputs import Survey, lazy_rows, partitions_of, surveyed, widened
+from maxmargin.distributed.newton import newton_from_parts, sampled
+from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Crew, Plan
 from maxmargin.distributed.workers.dask_cluster import crew_for
-from maxmargin.estimators.base import (
-    budget_from,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_tol,
-    seed_from,
-    unchanged_by_errors,
-)
+from maxmargin.estimators import base
 from maxmargin.estimators.linear import bias_from, soft
 from maxmargin.estimators.multiclass.one_vs_rest import labels_from
 from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, warn_unless_solved, watching
 from maxmargin.estimators.training_data import READABLE, class_factors
-from maxmargin.solvers.base import Clock
+from maxmargin.solvers import Clock, Observer
+from maxmargin.solvers.linear.proximal_newton import first_size
+from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats
 
 
@@ -136,20 +136,20 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         sample_weight : like y, optional
             0 leaves a sample out. For files a list with an array for each.
         """
-        with unchanged_by_errors(self):
+        with base.unchanged_by_errors(self):
             was_interrupted = self._fit(X, y, sample_weight)
         if was_interrupted:
             raise KeyboardInterrupt
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> bool:
-        tol = check_tol(self.tol)
-        check_choice("loss", self.loss, ("hinge", "squared_hinge"))
-        check_flag("verbose", self.verbose)
+        tol = base.check_tol(self.tol)
+        base.check_choice("loss", self.loss, ("hinge", "squared_hinge"))
+        base.check_flag("verbose", self.verbose)
         bias, trade_off = bias_from(self.fit_intercept, self.intercept_scaling), soft(self.C)
-        keep = None if self.keep is None else check_flag("keep", self.keep)
-        n_blocks = None if self.n_blocks is None else check_integer("n_blocks", self.n_blocks, note=" or None")
-        clock, seed = Clock(budget_from(self.max_iter, self.max_seconds)), seed_from(self.random_state)
+        keep = None if self.keep is None else base.check_flag("keep", self.keep)
+        n_blocks = None if self.n_blocks is None else base.check_integer("n_blocks", self.n_blocks, note=" or None")
+        clock, seed = Clock(base.budget_from(self.max_iter, self.max_seconds)), base.seed_from(self.random_state)
         crew = crew_for(partitions := partitions_of(X, y, sample_weight), keep, n_blocks, self.n_jobs)
         try:
             facts = surveyed(crew.survey())
@@ -220,3 +220,26 @@ def scores_of(X: Any, coef: Floats, intercept: Floats) -> Floats:
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     F = np.asarray(products.scores(widened(X, coef.shape[1]), coef.T) + intercept)
     return F.ravel() if len(intercept) == 1 else F
+
+
+def run(
+    crew: Crew, plan: Plan, facts: Survey, tol: float, clock: Clock, observers: Sequence[Observer]
+) -> tuple[list[Solution], int]:
+    """(A solution of each binary problem, how often dual variables were lost). Ctrl-C ends all of them with the best so far."""
+    rounds = Rounds(crew, clock, len(observers))
+    courses = [Course(rounds, plan, facts, k, tol, observe) for k, observe in enumerate(observers)]
+    method: Callable[[Course], None] = cocoa
+    how = "each improves its own dual variables"
+    if not plan.is_wide:
+        bytes_per_row = 12 * facts.n_values // facts.n + 1
+        size = min(first_size(facts.n, facts.n_features), facts.n // 4, TUNING.alone_bytes / 2 // bytes_per_row)
+        parts = crew.ask({0: (sampled, size / facts.n)})[0]["parts"]
+        method, how = partial(newton_from_parts, parts=parts), "sums of d × d equations"
+    why = f"{facts.n_present} samples with {plan.n_features} features on {plan.n_blocks} blocks: {how}"
+    # one thread of BLAS: the vectors are short, and the blocks need the other threads
+    with one_blas_thread(), ThreadPoolExecutor(len(courses), thread_name_prefix="maxmargin-course") as pool:
+        running = [pool.submit(course.until_done, method, why) for course in courses]
+        with suppress(KeyboardInterrupt):
+            wait(running, return_when=FIRST_EXCEPTION)
+        rounds.status = Status.INTERRUPTED  # for those that have not ended
+        return [solution.result() for solution in running], sum(course.n_lost for course in courses)

@@ -9,25 +9,23 @@ A block remembers the centre θ⁰ alone; whatever else it keeps spares a pass o
 same number: every centre in the box is a beginning of the proximal method.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core import Problem
 from maxmargin.distributed.certificate import Candidates, sides_of
-from maxmargin.distributed.partition import Samples
+from maxmargin.distributed.course import Course
+from maxmargin.distributed.inputs import Samples
 from maxmargin.distributed.tuning import TUNING
-from maxmargin.distributed.workers.block import Site, Sums
+from maxmargin.distributed.workers.block import Site, Sums, stacked
 from maxmargin.solvers import Budget, solve
 from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear import smoothed_hinge
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton, advance, level_of
 from maxmargin.solvers.linear.smoothed_hinge import Smoothed
 from maxmargin.typing import Floats
-
-if TYPE_CHECKING:
-    from maxmargin.distributed.course import Course
 
 
 class At(NamedTuple):
@@ -141,7 +139,7 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
 
     total = 0.0
 
-    def __init__(self, course: "Course", w: Floats, level: float) -> None:
+    def __init__(self, course: Course, w: Floats, level: float) -> None:
         plan = course.plan
         self.course, self.w, self.version, self.gain, self.centre = course, w, 0, np.inf, 0.5 * level
         self.top, self.sigma = smoothed_hinge.corner_of(plan.loss, 2.0 * equations.TUNING.growth * level)
@@ -222,7 +220,7 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
         return Candidates(self.w[:-1], b, (alpha, self.at), self.sums["sides"])
 
 
-def newton(course: "Course", w: Floats, level: float) -> None:
+def newton(course: Course, w: Floats, level: float) -> None:
     """Proximal rounds of Newton steps until the gap is certified or no longer falls; `level` is the support vectors' mean θ."""
     course.route.append("ProximalNewton on blocks")
     smooth, caution, inner = OverBlocks(course, w, level), 1.0, 0
@@ -234,12 +232,24 @@ def newton(course: "Course", w: Floats, level: float) -> None:
         inner = advance(smooth, inner, lambda: False)
 
 
-def newton_from_part(course: "Course", part: Samples) -> None:
+def sampled(site: Site, share: float) -> Sums:
+    """A random part of the samples that count, and their costs raised to match: this share of each class, at least one."""
+    (_, rows, _, labels, cost), rng = site.piece, np.random.default_rng(site.plan.seed)
+    factor = np.zeros(len(cost))
+    for label in np.unique(labels[cost > 0]):
+        members = np.flatnonzero((labels == label) & (cost > 0))
+        size = max(1, round(share * len(members)))
+        factor[rng.permutation(members)[:size]] = len(members) / size
+    some = np.flatnonzero(factor)
+    return {"parts": [Samples(rows.matrix[some], labels[some], (cost * factor)[some])]}
+
+
+def newton_from_parts(course: Course, parts: Sequence[Samples]) -> None:
     """The same from the solution of a random part of the samples, which this process finds by itself."""
-    plan, rounds = course.plan, course.rounds
-    y = np.where(part.y == course.positive, 1.0, -1.0)
-    problem = Problem(part.X, y, cost=part.weights, loss=plan.loss, bias=plan.bias)
+    plan, rounds, (X, labels, costs, _) = course.plan, course.rounds, zip(*parts, strict=True)
+    y, cost = np.where(np.concatenate(labels) == course.positive, 1.0, -1.0), np.concatenate(costs)
     budget = Budget(seconds=max(course.clock.seconds_left, 0.0), stop=lambda: rounds.status is not None)
+    problem = Problem(stacked(X), y, cost=cost, loss=plan.loss, bias=plan.bias)
     found = solve(problem, ProximalNewton(plan.seed), tol=equations.TUNING.rough, budget=budget)
     w = np.append(found.w, found.b / (plan.bias.scale or 1.0))
-    newton(course, w, level_of(np.abs(found.beta) / part.weights))
+    newton(course, w, level_of(np.abs(found.beta) / cost))

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from maxmargin.core import Bias, Loss
 from maxmargin.core.products import squares
-from maxmargin.distributed.partition import Samples, Source, Survey, checked, survey, widened
+from maxmargin.distributed.inputs import Samples, Source, Survey, checked, survey, widened
 from maxmargin.kernels.tiles import distinct
 from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.linear.rows import Rows
@@ -117,21 +117,6 @@ class Block:
                 del piece  # before the next one is loaded
         return {k: sums[k] | {"lost": carried[k].get("lost", 0)} for k in commands}
 
-    def part(self, share: float) -> Samples:
-        """A random part of the samples that count, and their costs raised to match: this share of each class, at least one."""
-        chosen: list[Samples] = []
-        for i in range(self.n_pieces):
-            rng = np.random.default_rng((self.plan.seed, self.first + i))
-            _, rows, _, labels, cost = self.piece(i)
-            factor = np.zeros(len(cost))
-            for label in np.unique(labels[cost > 0]):
-                members = np.flatnonzero((labels == label) & (cost > 0))
-                size = max(1, round(share * len(members)))
-                factor[rng.permutation(members)[:size]] = len(members) / size
-            some = np.flatnonzero(factor)
-            chosen.append(Samples(rows.matrix[some], labels[some], (cost * factor)[some]))
-        return joined(chosen)
-
     def site(self, k: int, i: int, piece: Piece, carried: dict[str, Any]) -> Site:
         """A partition as binary problem k sees it."""
         y = np.where(piece.labels == self.plan.positives[k], 1.0, -1.0)
@@ -195,12 +180,6 @@ class Crew:
         self.n_bytes += self.n_blocks * n_bytes(commands) + n_bytes(answers)
         return {k: added(answer[k] for answer in answers) for k in commands}
 
-    def part(self, share: float) -> Samples:
-        """A random part of the samples."""
-        part = joined(self.call("part", share))
-        self.n_bytes += n_bytes(part)
-        return part
-
 
 def added(parts: Iterable[Sums]) -> Sums:
     """The sums of all parts.
@@ -215,12 +194,6 @@ def added(parts: Iterable[Sums]) -> Sums:
         for name, value in part.items():
             out[name] = out[name] + value if name in out else value
     return out
-
-
-def joined(parts: Sequence[Samples]) -> Samples:
-    """Several parts as one."""
-    X, labels, cost, _ = zip(*parts, strict=True)
-    return Samples(stacked(X), np.concatenate(labels), np.concatenate(cost))
 
 
 def stacked(matrices: Sequence[Matrix]) -> Matrix:
