@@ -46,7 +46,6 @@ class Partitions:
     parts: list[Any]
     n_bytes: float | None  # about how much they take in memory; None: Dask has to measure that; NaN: unknown
     n_features: int | None = None
-    names: tuple[str, ...] | None = None
 
     def size(self) -> float:
         """About the bytes of all partitions; where that cannot be told from their shapes, Dask measures it."""
@@ -92,8 +91,8 @@ def partitions_of(X: Any, y: Any, sample_weight: Any) -> Partitions:
         raise InvalidInputError("y is None; labels are needed, unless X is a list of files.")
     X = X if hasattr(X, "shape") else np.asarray(X)
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
-    only = dask.delayed(Samples(X, y, sample_weight), pure=False, traverse=False)
-    return Partitions([only], float(getattr(X, "nbytes", 0)), names=names)
+    only = dask.delayed(Samples(X, y, sample_weight, names), pure=False, traverse=False)
+    return Partitions([only], float(getattr(X, "nbytes", 0)))
 
 
 def is_dask_frame(X: Any) -> bool:
@@ -110,12 +109,8 @@ def paths_of(X: Any) -> list[str]:
 
 def as_array(frame: Any) -> Any:
     """A Dask dataframe or series as a Dask array whose blocks are what they were."""
-    return _stacked(frame.to_delayed(), *([len(frame.columns)] if frame.ndim == 2 else []))
-
-
-def _stacked(parts: Sequence[Any], *width: int) -> Any:
-    """Delayed blocks as one Dask array, with so many columns if it has any."""
-    return da.concatenate([da.from_delayed(part, (np.nan, *width), dtype=np.float64) for part in parts])
+    shape = (np.nan, len(frame.columns)) if frame.ndim == 2 else (np.nan,)
+    return da.concatenate([da.from_delayed(part, shape, dtype=np.float64) for part in frame.to_delayed()])
 
 
 def row_blocks(X: Any) -> Any:
@@ -127,18 +122,17 @@ def row_blocks(X: Any) -> Any:
 
 def _of_array(X: Any, y: Any, sample_weight: Any, names: tuple[str, ...] | None = None) -> Partitions:
     X = row_blocks(X)
-    columns = [X.to_delayed()[:, 0], _aligned("y", y, X)]
-    if sample_weight is not None:
-        columns.append(_aligned("sample_weight", sample_weight, X))
+    y, rows = _aligned("y", y, X), X.to_delayed()[:, 0]
+    weights = [None] * len(rows) if sample_weight is None else _aligned("sample_weight", sample_weight, X)
+    parts = [dask.delayed(Samples)(*part, names) for part in zip(rows, y, weights, strict=True)]
     is_measured = isinstance(X._meta, np.ndarray) and not np.isnan(X.nbytes)
     d = None if np.isnan(X.shape[1]) else int(X.shape[1])
-    return Partitions(list(map(dask.delayed(Samples), *columns)), float(X.nbytes) if is_measured else None, d, names)
+    return Partitions(parts, float(X.nbytes) if is_measured else None, d)
 
 
 def _aligned(name: str, column: Any, X: Any) -> Any:
     """The parts of y or of the weights that belong to the blocks of X."""
-    if is_dask_frame(column):
-        column = as_array(column)
+    column = as_array(column) if is_dask_frame(column) else column
     if not isinstance(column, da.Array):
         kind = type(column).__name__
         raise InvalidInputError(f"X is a Dask collection, so {name} must be one too (or a column's name), got {kind}.")
@@ -148,10 +142,8 @@ def _aligned(name: str, column: Any, X: Any) -> Any:
     if are_known and column.chunks[0] != X.chunks[0]:
         column = column.rechunk({0: X.chunks[0]})
     if column.numblocks[0] != X.numblocks[0]:
-        raise InvalidInputError(
-            f"X has {X.numblocks[0]} partitions but {name} has {column.numblocks[0]}, and their sizes are not known. "
-            "Repartition one, or call compute_chunk_sizes() on both."
-        )
+        counts = f"X has {X.numblocks[0]} partitions but {name} has {column.numblocks[0]}"
+        raise InvalidInputError(f"{counts}, of unknown sizes. Repartition one, or call compute_chunk_sizes() on both.")
     return column.to_delayed().ravel()
 
 
@@ -167,9 +159,7 @@ def _of_frame(X: Any, y: Any, sample_weight: Any) -> Partitions:
 
 def _of_files(paths: list[str], y: Any, sample_weight: Any) -> Partitions:
     if y is not None and not isinstance(y, str | int):
-        raise InvalidInputError(
-            f"X is a list of files, so y is None or the name of their labels' column, got {type(y).__name__}."
-        )
+        raise InvalidInputError(f"X is a list of files, so y is None or the name of a column, got {type(y).__name__}.")
     weights = [None] * len(paths) if sample_weight is None else sample_weight
     if not isinstance(weights, list | tuple) or len(weights) != len(paths):
         raise InvalidInputError(f"X is a list of {len(paths)} files, so sample_weight is a list of as many arrays.")
@@ -181,7 +171,8 @@ def _of_files(paths: list[str], y: Any, sample_weight: Any) -> Partitions:
 def lazy_rows(X: Any, d: int) -> Any:
     """X as a Dask array of row blocks with d features; None where X is no collection of Dask's and no list of files."""
     if paths := paths_of(X):
-        X = _stacked([dask.delayed(read_data)(path, n_features=d, zero_based=False).X for path in paths], d)
+        parts = [dask.delayed(read_data)(path, n_features=d, zero_based=False).X for path in paths]
+        X = da.concatenate([da.from_delayed(part, (np.nan, d), dtype=np.float64) for part in parts])
     elif is_dask_frame(X):
         X = as_array(X)
     elif not isinstance(X, da.Array):
