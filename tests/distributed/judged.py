@@ -6,7 +6,7 @@ import numpy as np
 
 from maxmargin.distributed.certificate import Candidates, judge
 from maxmargin.distributed.cocoa import Coordinates, Followed, alpha
-from maxmargin.distributed.partition import Samples
+from maxmargin.distributed.inputs import Samples
 from maxmargin.distributed.workers.block import Block, Plan, added
 from tests.distributed.collections_of import cuts
 
@@ -22,7 +22,7 @@ def blocks_of(problem, beta, sizes, X=None):
         block = Block([partial(Samples, X[some], problem.y[some], problem.cost[some])], k, True)
         block.prepare(plan)
         site = block.site(0, 0, block.piece(0), {})
-        site.memory.sweeps = Coordinates(site, AT.round)
+        site.memory.sweeps = Coordinates(site, AT)
         site.memory.sweeps.alpha = (beta * problem.y)[some].copy()
         blocks.append(block)
     return blocks

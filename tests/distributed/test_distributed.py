@@ -1,5 +1,6 @@
 """Any number of partitions and blocks gives the optimum of one machine, to the certified gap."""
 
+import os
 import signal
 
 import numpy as np
@@ -14,7 +15,7 @@ from maxmargin import LinearSVC as OnOneMachine
 from maxmargin import Regularization
 from maxmargin.core import Candidate, Problem, certify, loss_from_name
 from maxmargin.distributed import LinearSVC
-from maxmargin.distributed.course import run  # noqa: F401  (the module must be importable by itself)
+from maxmargin.distributed.course import Course  # noqa: F401  (the module must be importable by itself)
 from tests.distributed.collections_of import dask_array, noisy, wide
 from tests.strategies import examples, problems
 
@@ -161,15 +162,15 @@ def test_hard_wide_problems_are_handed_over_to_newton_steps():
 def test_ctrl_c_between_two_rounds_keeps_the_best_model_so_far(hears_ctrl_c, monkeypatch):
     from maxmargin.distributed.course import Course
 
-    looks, event = [], Course.event
+    looks, look = [], Course.look
 
     def look_and_press(course):
-        looks.append(event(course))
+        looks.append(course)
         if len(looks) == 20:
-            signal.raise_signal(signal.SIGINT)
-        return looks[-1]
+            os.kill(os.getpid(), signal.SIGINT)
+        return look(course)
 
-    monkeypatch.setattr(Course, "event", look_and_press)
+    monkeypatch.setattr(Course, "look", look_and_press)
     X, y = wide(n=400)
     model = LinearSVC(C=100.0, tol=1e-12, n_blocks=2)
     with pytest.raises(KeyboardInterrupt):

@@ -24,32 +24,28 @@ from maxmargin.typing import Floats
 Ask = Callable[..., Sums]
 """Has each block carry out a command; the sums of their answers."""
 
-
-ROUGHLY = (None, False)
-"""Nothing is computed in twice the working precision."""
+Point = tuple[Any, ...]
+"""A dual point: a function that gives the α of a site, and what it needs to know beside that."""
 
 
 class Candidates(NamedTuple):
-    """What could be judged: weights, some biases of which the best counts, and a dual point with its Σα of each class.
-
-    `point` is a function that gives the α of a site, and what it needs to know beside that.
-    """
+    """What could be judged: weights, some biases of which the best counts, and a dual point with its Σα of each class."""
 
     w: Floats
     biases: Floats
-    point: tuple[Any, ...]
+    point: Point
     sides: Floats
 
 
 def judged(
-    site: Site, w: Floats, biases: Floats, point: tuple[Any, ...], factors: Floats, twice: tuple[Any, bool] = ROUGHLY
+    site: Site, w: Floats, biases: Floats, point: Point, factors: Floats, most: Floats | None = None, twice: bool = False
 ) -> Sums:
     """The sums of the certificate of (w, b) with a dual point, for the first of some b; for the others the losses alone.
 
-    α is multiplied by a factor for each class. `twice` says what is computed in twice the working precision: slacks whose
-    `Charges` are beyond some limits, and whether w(β) is.
+    α is multiplied by a factor for each class. In twice the working precision are computed slacks whose `Charges` are beyond
+    `most`, and w(β) if it is to be made `twice`.
     """
-    (function, *arguments), (most, is_made_twice) = point, twice
+    function, *arguments = point
     (X, _, squares, _, cost), y, loss = site.piece, site.y, site.plan.loss
     alpha = np.clip(function(site, *arguments), 0.0, loss.upper(cost)) * np.where(y > 0, *factors)
     alpha = np.where(cost > 0, alpha, 0.0)
@@ -63,7 +59,7 @@ def judged(
     samples = Samples(scores.slack, scores.slack_error, alpha, cost, y).some(on)
     return {
         "part": Part.of(loss, samples, lengths=(lambda j: lengths[on[j]]) if site.plan.bias.is_free else None),
-        "made": Made.of(X, alpha * y, lengths, is_twice=is_made_twice),
+        "made": Made.of(X, alpha * y, lengths, is_twice=twice),
         "charges": charges.sums,
         "losses": np.array([float(cost @ loss.value(y * (scores.values + b))) for b in biases]),
         "sides": sides_of(y, alpha),
@@ -92,10 +88,9 @@ def judge(ask: Ask, candidates: Candidates, bias: Bias, tol: float) -> tuple[flo
     factors = balanced(sides) if bias.is_free else np.ones(2)
     sums = ask(judged, w, biases, point, factors)
     b = biases[[int(np.argmin(sums["losses"]))]]
-    if bias.is_free and abs(np.subtract(*sums["sides"])) > FINEST * sums["sides"].sum():
-        factors = factors * balanced(sums["sides"])
-        sums = ask(judged, w, b, point, factors)
-    elif b[0] != biases[0]:
+    is_lopsided = bias.is_free and abs(np.subtract(*sums["sides"])) > FINEST * sums["sides"].sum()
+    if is_lopsided or b[0] != biases[0]:
+        factors = factors * balanced(sums["sides"]) if is_lopsided else factors
         sums = ask(judged, w, b, point, factors)
 
     def pair_of(sums: Sums) -> Any:
@@ -105,5 +100,5 @@ def judge(ask: Ask, candidates: Candidates, bias: Bias, tol: float) -> tuple[flo
     most = limits(sums["charges"], pair.value + part.loss, part.count, tol)
     is_made_twice = is_too_rough(pair, part, tol)
     if is_made_twice or np.isfinite(most).any():
-        sums = ask(judged, w, b, point, factors, (most, is_made_twice))
+        sums = ask(judged, w, b, point, factors, most, is_made_twice)
     return float(b[0]), assembled(sums["part"], pair_of(sums), is_free=bias.is_free, tol=tol)

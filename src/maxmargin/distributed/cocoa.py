@@ -17,12 +17,13 @@ the proximal Newton method goes on from there.
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core import Status
 from maxmargin.distributed.certificate import Candidates, judged, sides_of
+from maxmargin.distributed.course import Course
 from maxmargin.distributed.newton import newton
 from maxmargin.distributed.tuning import TUNING
 from maxmargin.distributed.workers.block import Site, Sums
@@ -31,53 +32,47 @@ from maxmargin.solvers.base import DRIVER, rounds_to_come
 from maxmargin.solvers.linear import dual_cd
 from maxmargin.typing import Floats
 
-if TYPE_CHECKING:
-    from maxmargin.distributed.course import Course
-
 
 class Followed(NamedTuple):
     """The dual variables of sweeps, the last move followed by a step η; `round` counts the moves that the driver knows of."""
 
     round: int
     eta: float
+    n_parts: int = 1
 
 
 class Coordinates:
     """The dual variables of one partition, and what sweeps need of each sample."""
 
-    def __init__(self, site: Site, round_: int) -> None:
+    def __init__(self, site: Site, at: Followed) -> None:
         cost, loss = site.piece.cost, site.plan.loss
-        self.alpha, self.round = np.zeros(len(cost)), round_
+        self.alpha, self.round = np.zeros(len(cost)), at.round
         self.upper, self.delta = loss.upper(cost), loss.dual_diagonal(cost)
         present = np.flatnonzero(cost > 0)
         self.moved, self.before = present[:0], self.alpha[:0]
         self.whole = dual_cd.Active.of(present, site.plan.seed)
-        self.parts = [self.whole]  # of a sweep
+        self.parts = [self.whole]  # of a sweep; they share their thresholds
 
     def begin(self, n_parts: int, is_full: bool) -> None:
         """Begin a sweep in parts, over what the last one has kept or over all samples, in a new random order of chunks."""
         from maxmargin._loops.linear.dual_cd import shuffle
 
-        whole, thresholds = self.whole, self.parts[0].thresholds
+        whole = self.whole
         chosen = whole.samples if is_full else np.concatenate([part.order[: part.count] for part in self.parts])
         order = np.empty_like(chosen)
         shuffle(chosen, len(chosen), dual_cd.DualCD.tuning.chunk, whole.seed, order)
-        if is_full:
-            thresholds = np.array([np.inf, -np.inf])
-        self.parts = [
-            replace(whole, order=some, count=len(some), visits=np.empty_like(some), thresholds=thresholds.copy())
-            for some in np.array_split(order, n_parts)
-        ]
+        parts = np.array_split(order, n_parts)
+        self.parts = [replace(whole, order=some, count=len(some), visits=np.empty_like(some)) for some in parts]
 
 
 def coordinates(site: Site, at: Followed) -> Coordinates:
     """Those of one partition; they begin at zero where they were lost.
 
-    A move of this very round is not followed: the driver never heard of it, as it was interrupted.
+    A move of this very round is not followed: the driver never heard of it.
     """
     known: Coordinates | None = site.memory.sweeps
     if known is None or known.round not in (at.round - 1, at.round):
-        known = site.memory.sweeps = Coordinates(site, at.round)
+        known = site.memory.sweeps = Coordinates(site, at)
         if at.round > 0:
             site.carried["lost"] = 1
         return known
@@ -93,9 +88,7 @@ def alpha(site: Site, at: Followed) -> Floats:
     return coordinates(site, at).alpha
 
 
-def moves(
-    site: Site, at: Followed, w: Floats, numbers: tuple[float, float, float], part: int, n_parts: int, is_full: bool
-) -> Sums:
+def moves(site: Site, at: Followed, w: Floats, numbers: tuple[float, float, float], part: int, is_full: bool) -> Sums:
     """Follow the last move, then visit a part of a sweep, from the weights w and the moves of the partitions before.
 
     `numbers` are those of `dual_cd.sweep`, the last of them σ'. A full sweep visits shrunk samples too. A sweep that is not cut
@@ -104,16 +97,18 @@ def moves(
     they moved.
     """
     own, (constant, b0, boost) = coordinates(site, at), numbers
-    if part == 0 or len(own.parts) != n_parts:
-        own.begin(n_parts, is_full)
+    if part == 0 or len(own.parts) != at.n_parts:
+        own.begin(at.n_parts, is_full)
     active = own.parts[part]
+    if is_full:
+        active.thresholds[:] = np.inf, -np.inf
     own.moved = samples = active.order[: active.count].copy()
     own.before = before = own.alpha[samples]
-    so_far = site.carried.get("move")
-    all_moves = w.copy() if so_far is None else w + boost * so_far
+    so_far = site.carried.get("move", 0.0)
+    all_moves = w + boost * so_far
     square = boost * (site.piece.squares + constant**2) + own.delta
     box = np.ones(len(site.y)), own.upper, own.delta, square
-    for _ in range(1 if n_parts > 1 or site.plan.bias.is_free else dual_cd.DualCD.tuning.pace):
+    for _ in range(1 if at.n_parts > 1 or site.plan.bias.is_free else dual_cd.DualCD.tuning.pace):
         dual_cd.sweep(site.piece.rows, site.y, box, own.alpha, all_moves, numbers, active)
         active.learn()
     all_moves -= w
@@ -121,8 +116,8 @@ def moves(
     site.carried["move"] = all_moves
     move, y, delta = own.alpha[samples] - before, site.y[samples], own.delta[samples]
     return {
-        "move": all_moves if so_far is None else all_moves - so_far,
-        "squared": float(all_moves @ all_moves) - (0.0 if so_far is None else float(so_far @ so_far)),
+        "move": all_moves - so_far,
+        "squared": float(np.dot(all_moves, all_moves) - np.dot(so_far, so_far)),
         "linear": float((1.0 - b0 * y - delta * before) @ move),
         "diagonal": float((delta * move) @ move),
         "sides": sides_of(y, move),
@@ -134,38 +129,41 @@ def moves(
 class Ascent:
     """The weights, the offset of a free bias and the value of the dual of one problem."""
 
-    def __init__(self, course: "Course") -> None:
+    def __init__(self, course: Course) -> None:
         self.course, self.plan, self.facts, self.bias = course, course.plan, course.facts, course.plan.bias
         self.w, self.sides = np.zeros(self.plan.n_features + 1), np.zeros(2)
         self.b0, self.constant = course.first_bias(), self.bias.scale
         if self.bias.is_free:
             mean_square = self.facts.squares / self.facts.n_present
             self.constant = dual_cd.constant_feature(mean_square, sum(course.costs))
-        self.boost, self.eta, self.round, self.n_lost, self.dual = float(self.plan.n_blocks), 0.0, 0, 0, 0.0
+        n_blocks, tuning = self.plan.n_blocks, dual_cd.DualCD.tuning
+        self.n_parts = 1  # the rounds of a sweep: several where blocks disturb each other
+        if n_blocks > 1 and self.plan.is_kept:
+            self.n_parts = max(math.ceil(self.facts.n_values / n_blocks / TUNING.round_values), tuning.pace)
+        self.boost, self.eta, self.round, self.n_lost, self.dual = float(n_blocks), 0.0, 0, 0, 0.0
         self.missing: list[float] = []  # the share of the gap that each sweep has seen
-        self.caution, self.n_active = dual_cd.DualCD.tuning.claim, self.facts.n_present
-        self.total, self.n_total = self.w, 1  # of this sweep's weights, which swing about their mean
+        self.caution, self.n_active = tuning.claim, 0
+        self.mean = self.w.copy()  # of this sweep's weights, which swing about it
         course.method = self
 
     @property
     def at(self) -> Followed:
         """Where the blocks are to be."""
-        return Followed(self.round, self.eta)
+        return Followed(self.round, self.eta, self.n_parts)
 
     def sweep(self, is_full: bool) -> None:
         """One sweep over all samples that are not shrunk, in several rounds."""
-        n_parts = self._n_parts(is_full)
         missing, self.n_active, overlap = 0.0, 0, 1.0
-        for part in range(n_parts):
+        for part in range(self.n_parts):
             numbers = self.constant, self.b0, self.boost
-            sums = self.course.ask(moves, self.at, self.w, numbers, part, n_parts, is_full)
+            sums = self.course.ask(moves, self.at, self.w, numbers, part, is_full)
             if self.course.n_lost > self.n_lost:  # now, or while something was judged
                 self.recount()
                 return
             missing += sums["residual"]
             self.n_active += sums["active"]
             overlap = max(overlap, self._merge(sums))
-            self.total, self.n_total = (self.total + self.w, part + 1) if part else (self.w.copy(), 1)
+            self.mean += (self.w - self.mean) / (part + 1)
         self.boost = min(overlap, float(self.plan.n_blocks))
         if self.bias.is_free:
             shift = self.constant * float(self.w[-1])
@@ -173,14 +171,6 @@ class Ascent:
             self.b0 += shift
             self.dual -= (shift / self.constant) ** 2
         self.missing.append(missing)
-
-    def _n_parts(self, is_full: bool) -> int:
-        """The rounds of a sweep: several where blocks disturb each other."""
-        facts, n_blocks = self.facts, self.plan.n_blocks
-        if n_blocks == 1 or not self.plan.is_kept:
-            return 1
-        share = 1.0 if is_full else self.n_active / facts.n_present
-        return max(math.ceil(share * facts.n_values / n_blocks / TUNING.round_values), dual_cd.DualCD.tuning.pace)
 
     def _merge(self, sums: Sums) -> float:
         """Follow the sum of all moves to the best point along it; how much the moves of different blocks add up."""
@@ -206,7 +196,7 @@ class Ascent:
         looks, biases = np.array(TUNING.looks), np.array([self.constant * float(self.w[-1])])
         if self.bias.is_free:
             biases = self.b0 + np.concatenate((looks, -looks[1:]))
-        return Candidates(self.total[:-1] / self.n_total, biases, (alpha, self.at), self.sides)
+        return Candidates(self.mean[:-1].copy(), biases, (alpha, self.at), self.sides)
 
     @property
     def gap(self) -> float:
@@ -215,25 +205,24 @@ class Ascent:
         return self.caution * missing / max(abs(self.dual) + missing, np.finfo(float).tiny)
 
 
-def cocoa(course: "Course") -> Status:
+def cocoa(course: Course) -> None:
     """Sweeps until the gap is certified; Newton steps where they are slow."""
     course.route.append("CoCoA⁺ of DualCD")
-    ascent, plan, is_full, n_sweeps = Ascent(course), course.plan, True, 0
+    ascent, plan, tuning, is_full = Ascent(course), course.plan, dual_cd.DualCD.tuning, True
     is_roomy = course.facts.n_present >= Auto.tuning.roomy * plan.n_features
-    while True:
+    for n_sweeps in count(1):
         ascent.sweep(is_full)
-        n_sweeps += 1
         seems_done = ascent.gap <= course.tol
         if seems_done and (is_full or plan.n_blocks == 1):
-            estimate = ascent.gap
             if course.judge():
-                return Status.SOLVED
-            ascent.caution *= min(max(course.trace[-1].relative_gap / max(estimate, DRIVER.finest), 1.5), 10.0)
-        is_full = seems_done or n_sweeps % dual_cd.DualCD.tuning.full_every == 0 or ascent.n_active == 0
-        to_come = rounds_to_come(ascent.missing, max(course.tol, DRIVER.finest) * abs(ascent.dual), dual_cd.DualCD.tuning.pace)
+                return
+            ascent.caution *= 2.0
+        is_full = seems_done or n_sweeps % tuning.full_every == 0 or ascent.n_active == 0
+        to_come = rounds_to_come(ascent.missing, max(course.tol, DRIVER.finest) * abs(ascent.dual), tuning.pace)
         if (is_roomy and to_come > Auto.tuning.newton_price) or course.is_stalled(ascent.gap):
-            course.judge()
-            course.gaps = course.gaps[:1]
-            level = float(ascent.sides.sum()) / sum(course.costs)
-            last = ascent.b0 if plan.bias.is_free else float(ascent.w[-1])
-            return newton(course, np.append(ascent.w[:-1], last), max(level, 1e-3))
+            break
+    course.judge()
+    course.gaps = course.gaps[:1]
+    level = float(ascent.sides.sum()) / sum(course.costs)
+    last = ascent.b0 if plan.bias.is_free else float(ascent.w[-1])
+    newton(course, np.append(ascent.w[:-1], last), max(level, 1e-3))

@@ -1,39 +1,38 @@
 """LinearSVC on Dask: the linear support vector machine past one machine, with the same proof."""
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import Status, loss_from_name, products
-from maxmargin.distributed.course import run
-from maxmargin.distributed.inputs import lazy_rows, partitions_of
-from maxmargin.distributed.partition import Survey, surveyed, widened
-from maxmargin.distributed.workers.block import Plan
+from maxmargin.core import Candidate, Solution, Status, loss_from_name, products
+from maxmargin.distributed.cocoa import cocoa
+from maxmargin.distributed.course import Course, Rounds
+from maxmargin.distributed.inputs import Survey, lazy_rows, partitions_of, surveyed, widened
+from maxmargin.distributed.newton import newton_from_parts, sampled
+from maxmargin.distributed.tuning import TUNING
+from maxmargin.distributed.workers.block import Crew, Plan
 from maxmargin.distributed.workers.dask_cluster import crew_for
-from maxmargin.distributed.workers.threads import Crew
-from maxmargin.estimators.base import (
-    budget_from,
-    check_choice,
-    check_flag,
-    check_integer,
-    check_tol,
-    seed_from,
-    unchanged_by_errors,
-)
+from maxmargin.errors import NotSupportedError
+from maxmargin.estimators import base
 from maxmargin.estimators.linear import bias_from, soft
-from maxmargin.estimators.multiclass.one_vs_rest import labels_from
+from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, labels_from
 from maxmargin.estimators.multiclass.per_problem import store_solutions
-from maxmargin.estimators.progress.callbacks import Digits, TakesCallbacks, warn_unless_solved, watching
-from maxmargin.estimators.training_data import READABLE, class_factors
-from maxmargin.solvers.base import Clock
-from maxmargin.typing import Floats
+from maxmargin.estimators.progress.callbacks import Digits, watching
+from maxmargin.estimators.training_data import class_factors
+from maxmargin.solvers import Clock, Observer
+from maxmargin.solvers.linear.proximal_newton import first_size
+from maxmargin.threads import one_blas_thread
+from maxmargin.typing import Floats, Indices
 
 
 @dataclass(repr=False, eq=False)
-class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LinearSVC(OneVsRest):
     r"""The linear soft-margin support vector machine on Dask collections, or on files that the workers read.
 
         min ½‖w‖² + Σ_j c_j ℓ(y_j (⟨w, x_j⟩ + b)),        c_j = C · sample_weight_j · class_weight
@@ -137,32 +136,31 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         sample_weight : like y, optional
             0 leaves a sample out. For files a list with an array for each.
         """
-        with unchanged_by_errors(self):
+        with base.unchanged_by_errors(self):
             was_interrupted = self._fit(X, y, sample_weight)
         if was_interrupted:
             raise KeyboardInterrupt
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> bool:
-        tol = check_tol(self.tol)
-        check_choice("loss", self.loss, ("hinge", "squared_hinge"))
-        check_flag("verbose", self.verbose)
+        tol = base.check_tol(self.tol)
+        base.check_choice("loss", self.loss, ("hinge", "squared_hinge"))
+        base.check_flag("verbose", self.verbose)
         bias, trade_off = bias_from(self.fit_intercept, self.intercept_scaling), soft(self.C)
-        keep = None if self.keep is None else check_flag("keep", self.keep)
-        n_blocks = None if self.n_blocks is None else check_integer("n_blocks", self.n_blocks, note=" or None")
-        clock, seed = Clock(budget_from(self.max_iter, self.max_seconds)), seed_from(self.random_state)
-        crew = crew_for(partitions := partitions_of(X, y, sample_weight), keep, n_blocks, self.n_jobs)
+        keep = None if self.keep is None else base.check_flag("keep", self.keep)
+        n_blocks = None if self.n_blocks is None else base.check_integer("n_blocks", self.n_blocks, note=" or None")
+        clock, seed = Clock(base.budget_from(self.max_iter, self.max_seconds)), base.seed_from(self.random_state)
+        crew = crew_for(partitions_of(X, y, sample_weight), keep, n_blocks, self.n_jobs)
         try:
             facts = surveyed(crew.survey())
             classes = self.classes_ = facts.classes
             self.n_features_in_, self.shape_fit_ = facts.n_features, (facts.n, facts.n_features)
             self.__dict__.pop("feature_names_in_", None)
-            if (names := partitions.names or facts.names) is not None:
-                self.feature_names_in_ = np.array(names, dtype=object)
+            if facts.names is not None:
+                self.feature_names_in_ = np.array(facts.names, dtype=object)
             factors = class_factors(self.class_weight, classes, np.arange(len(classes)), facts.totals)
             cost = trade_off.cost(float(facts.totals.sum())) * factors
-            positives = (1,) if len(classes) == 2 else tuple(range(len(classes)))
-            loss = loss_from_name(self.loss)
+            positives, loss = tuple(positive for positive, _ in self._opponents()), loss_from_name(self.loss)
             plan = Plan(classes, cost, positives, facts.n_features, loss, bias, crew.keep, crew.n_blocks, seed)
             crew.prepare(plan)
             self.class_weight_ = factors
@@ -171,8 +169,7 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
             crew.close()
 
     def _train(self, crew: Crew, plan: Plan, facts: Survey, tol: float, clock: Clock) -> bool:
-        nothing, positives = np.empty(0), self.classes_[list(plan.positives)].tolist()
-        names = [f"{name} against the rest" for name in positives]
+        nothing, names = np.empty(0), self._problem_names()
         with watching(self, nothing, nothing.astype(np.intp), nothing, tol, names) as watch:
             for k in range(len(names)):
                 watch.begin(k)
@@ -185,9 +182,7 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
             self.n_iter_ = max(clock.rounds, 1)
             store_solutions(self, solutions)
             self.n_bytes_, self.n_moved_, self.is_kept_ = crew.n_bytes, crew.n_moved, crew.keep
-        for solution in solutions:
-            assert solution.certificate is not None
-            warn_unless_solved(type(self).__name__, solution.status, solution.certificate, tol)
+        self._warn(solutions, tol)
         return any(solution.status is Status.INTERRUPTED for solution in solutions)
 
     # -- predict -------------------------------------------------------------------------------------------------
@@ -197,8 +192,7 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
         check_is_fitted(self, "coef_")
         rows, model = lazy_rows(X, self.n_features_in_), (self.coef_, self.intercept_)
         if rows is None:
-            X = validate_data(self, X, reset=False, **READABLE)
-            return scores_of(X, *model)
+            return super().decision_function(X)
         if len(self.coef_) == 1:
             return rows.map_blocks(scores_of, *model, drop_axis=1, meta=np.empty(0))
         return rows.map_blocks(scores_of, *model, chunks=(rows.chunks[0], (len(self.coef_),)), meta=np.empty((0, 0)))
@@ -210,10 +204,8 @@ class LinearSVC(TakesCallbacks, ClassifierMixin, BaseEstimator):  # type: ignore
             return labels_from(F, classes)
         return F.map_blocks(labels_from, classes, drop_axis=list(range(1, F.ndim)), meta=np.empty(0, classes.dtype))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def _stored(self, labels: Indices) -> list[Candidate]:
+        raise NotSupportedError("maxmargin.distributed.LinearSVC keeps no dual variables to judge; its proof is certificate_.")
 
 
 def scores_of(X: Any, coef: Floats, intercept: Floats) -> Floats:
@@ -221,3 +213,26 @@ def scores_of(X: Any, coef: Floats, intercept: Floats) -> Floats:
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     F = np.asarray(products.scores(widened(X, coef.shape[1]), coef.T) + intercept)
     return F.ravel() if len(intercept) == 1 else F
+
+
+def run(
+    crew: Crew, plan: Plan, facts: Survey, tol: float, clock: Clock, observers: Sequence[Observer]
+) -> tuple[list[Solution], int]:
+    """(A solution of each binary problem, how often dual variables were lost). Ctrl-C ends all of them with the best so far."""
+    rounds = Rounds(crew, clock, len(observers))
+    courses = [Course(rounds, plan, facts, k, tol, observe) for k, observe in enumerate(observers)]
+    method: Callable[[Course], None] = cocoa
+    how = "each improves its own dual variables"
+    if not plan.is_wide:
+        bytes_per_row = 12 * facts.n_values // facts.n + 1
+        size = min(first_size(facts.n, facts.n_features), facts.n // 4, TUNING.alone_bytes / 2 // bytes_per_row)
+        parts = crew.ask({0: (sampled, size / facts.n)})[0]["parts"]
+        method, how = partial(newton_from_parts, parts=parts), "sums of d × d equations"
+    why = f"{facts.n_present} samples with {plan.n_features} features on {plan.n_blocks} blocks: {how}"
+    # one thread of BLAS: the vectors are short, and the blocks need the other threads
+    with one_blas_thread(), ThreadPoolExecutor(len(courses), thread_name_prefix="maxmargin-course") as pool:
+        running = [pool.submit(course.until_done, method, why) for course in courses]
+        with suppress(KeyboardInterrupt):
+            wait(running, return_when=FIRST_EXCEPTION)
+        rounds.status = Status.INTERRUPTED  # for those that have not ended
+        return [solution.result() for solution in running], sum(course.n_lost for course in courses)

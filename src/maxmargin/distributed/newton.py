@@ -9,44 +9,50 @@ A block remembers the centre θ⁰ alone; whatever else it keeps spares a pass o
 same number: every centre in the box is a beginning of the proximal method.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core import Status
+from maxmargin.core import Problem
 from maxmargin.distributed.certificate import Candidates, sides_of
+from maxmargin.distributed.course import Course
+from maxmargin.distributed.inputs import Samples
 from maxmargin.distributed.tuning import TUNING
-from maxmargin.distributed.workers.block import Site, Sums
+from maxmargin.distributed.workers.block import Site, Sums, stacked
+from maxmargin.solvers import Budget, solve
 from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear import smoothed_hinge
-from maxmargin.solvers.linear.proximal_newton import advance
+from maxmargin.solvers.linear.proximal_newton import ProximalNewton, advance, level_of
 from maxmargin.solvers.linear.smoothed_hinge import Smoothed
 from maxmargin.typing import Floats
 
-if TYPE_CHECKING:
-    from maxmargin.distributed.course import Course
-
 
 class At(NamedTuple):
-    """Where Newton's method is: weights (the bias behind), σ, θ⁰ where none is known, and the number of this state."""
+    """Where Newton's method is: weights (the bias behind), σ, θ⁰ where none is known, and whether it has to be known."""
 
     w: Floats
     sigma: float
     centre: float
-    version: int
+    has_begun: bool
 
 
 class Local(Smoothed):
-    """The smoothed problem of one partition, the state that it is in, and products with its matrix if there are many features."""
+    """The smoothed problem of one partition, and products with its matrix if there are many features."""
 
-    version = 0
     product: Any = None
 
     @property
     def alpha(self) -> Floats:
         """The dual variables cθ."""
         return np.asarray(self.cost * np.clip(self.theta, 0.0, self.top))
+
+    def move(self, w: Floats) -> None:
+        """Be at these weights, with θ where the scores put it."""
+        if not np.array_equal(self.w, w):
+            self.w = w
+            self.rows.signed_scores(self.y, w, self.constant * float(w[-1]), self.z)
+        self.respond()
 
     def sums(self) -> Sums:
         """Gradient, matrix (or its diagonal), losses, the partition's share of the gap, and Σα of each class."""
@@ -65,22 +71,17 @@ class Local(Smoothed):
 
 
 def present(site: Site, at: At) -> Local:
-    """The smoothed problem of one partition at these weights: as it is remembered, moved, or made again."""
+    """The smoothed problem of one partition: as it is remembered, or made again at these weights."""
     memory, plan = site.memory, site.plan
-    smooth: Local | None = memory.newton
-    if smooth is not None and smooth.version == at.version:
-        return smooth
-    if smooth is not None and smooth.sigma == at.sigma:
-        smooth.w = at.w
-        smooth.rows.signed_scores(smooth.y, at.w, smooth.constant * float(at.w[-1]), smooth.z)
-        smooth.respond()
-        return remembered(site, smooth, at.version)
-    if at.version > 0 and memory.centre is None:
+    if memory.newton is not None and memory.newton.sigma == at.sigma:
+        return memory.newton  # type: ignore[no-any-return]
+    if memory.centre is None and at.has_begun:
         site.carried["lost"] = 1
     kind = equations.Iterated if plan.is_wide else equations.Factored
     part = smoothed_hinge.Part(site.piece.rows, site.y, site.piece.cost)
     made = Local(plan.loss, plan.bias, part, at.w, at.sigma, _centre(site, at.centre), kind)
-    return remembered(site, made, at.version)
+    memory.centre, memory.newton = made.centre, made if plan.is_kept else None
+    return made
 
 
 def _centre(site: Site, unknown: float) -> Floats:
@@ -94,19 +95,14 @@ def _centre(site: Site, unknown: float) -> Floats:
     return np.clip(np.divide(alpha, cost, out=np.zeros(len(cost)), where=cost > 0), 0.0, 1.0)
 
 
-def remembered(site: Site, smooth: Local, version: int) -> Local:
-    """Keep the centre; and all of it where the data stay in memory anyway."""
-    smooth.version, smooth.product = version, None
-    site.memory.centre, site.memory.newton = smooth.centre, smooth if site.plan.is_kept else None
-    return smooth
-
-
 def respond(site: Site, at: At, growth: float | None = None) -> Sums:
-    """Be at these weights, enter the next proximal round if `growth` is given, and add up."""
+    """Be at these weights, or enter the next proximal round there if `growth` is given; add up."""
     smooth = present(site, at)
-    if growth is not None:
+    if growth is None:
+        smooth.move(at.w)
+    else:
         smooth.next_round(growth)
-        remembered(site, smooth, at.version + 1)
+        site.memory.centre = smooth.centre
     return smooth.sums()
 
 
@@ -118,7 +114,7 @@ def aim(site: Site, at: At, direction: Floats) -> Sums:
     smooth.w = at.w + direction
     smooth.z += dz
     smooth.respond()
-    return remembered(site, smooth, at.version + 1).sums() | {"falls": falls}
+    return smooth.sums() | {"falls": falls}
 
 
 def curve(site: Site, at: At, v: Floats) -> Sums:
@@ -137,21 +133,21 @@ def alpha(site: Site, at: At) -> Floats:
 class OverBlocks(smoothed_hinge.SmoothedSums):
     """The smoothed problem of all blocks: its weights, and the sums that belong to them."""
 
-    total = 0.0
+    total, has_begun = 0.0, False
 
-    def __init__(self, course: "Course", w: Floats, level: float) -> None:
+    def __init__(self, course: Course, w: Floats, level: float) -> None:
         plan = course.plan
-        self.course, self.w, self.version, self.gain, self.centre = course, w, 0, np.inf, 0.5 * level
+        self.course, self.gain, self.centre = course, np.inf, 0.5 * level
         self.top, self.sigma = smoothed_hinge.corner_of(plan.loss, 2.0 * equations.TUNING.growth * level)
         self.ridge = smoothed_hinge.ridge_of(plan.bias, plan.n_features)
         self.constant = smoothed_hinge.constant_of(plan.bias)
-        self._learn(course.ask(respond, self.at))
+        self._move(w)
         course.method = self
 
     @property
     def at(self) -> At:
         """Where the blocks are to be."""
-        return At(self.w, self.sigma, self.centre, self.version)
+        return At(self.w, self.sigma, self.centre, self.has_begun)
 
     @property
     def gradient(self) -> Floats:
@@ -166,7 +162,7 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
     def next_round(self, growth: float) -> None:
         """Move the centre to θ and sharpen the corner; the bent samples keep their linear model for the first step."""
         sums = self.course.ask(respond, self.at, growth)
-        self.sigma, self.version = self.sigma * growth, self.version + 1
+        self.sigma *= growth
         self._learn(sums, has_model=True)
 
     def newton_step(self, is_over: Callable[[], bool]) -> bool:
@@ -178,7 +174,7 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
         steps = np.array(TUNING.looks)
         flat, bend = float((self.ridge * w) @ direction), float((self.ridge * direction) @ direction)
         slopes = flat + steps * bend - sums["falls"]
-        self.w, self.version, self.gain = w + direction, self.version + 1, -0.5 * slopes[0]
+        self.w, self.gain = w + direction, -0.5 * slopes[0]
         self._learn(sums)
         if not slopes[0] < 0.0:
             self._move(w)
@@ -208,11 +204,12 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
         return equations.solve_iterated(product, sums["diagonal"], ridge, right, is_over)
 
     def _move(self, w: Floats) -> None:
-        self.w, self.version = w, self.version + 1
+        self.w = w
         self._learn(self.course.ask(respond, self.at))
 
     def _learn(self, sums: Sums, has_model: bool = False) -> None:
-        self.sums, self.residual, self.loss, self.has_model = sums, sums["residual"], sums["loss"], has_model
+        self.sums, self.residual, self.loss = sums, sums["residual"], sums["loss"]
+        self.has_model, self.has_begun = has_model, True
 
     def candidates(self) -> Candidates:
         """What would be judged now."""
@@ -220,15 +217,36 @@ class OverBlocks(smoothed_hinge.SmoothedSums):
         return Candidates(self.w[:-1], b, (alpha, self.at), self.sums["sides"])
 
 
-def newton(course: "Course", w: Floats, level: float) -> Status:
+def newton(course: Course, w: Floats, level: float) -> None:
     """Proximal rounds of Newton steps until the gap is certified or no longer falls; `level` is the support vectors' mean θ."""
     course.route.append("ProximalNewton on blocks")
     smooth, caution, inner = OverBlocks(course, w, level), 1.0, 0
-    while True:
+    while not course.is_stalled(smooth.gap):
         if caution * smooth.gap <= course.tol:
             if course.judge():
-                return Status.SOLVED
+                return
             caution *= 2.0
-        if course.is_stalled(smooth.gap):
-            return course.ending()
         inner = advance(smooth, inner, lambda: False)
+
+
+def sampled(site: Site, share: float) -> Sums:
+    """A random part of the samples that count, and their costs raised to match: this share of each class, at least one."""
+    (_, rows, _, labels, cost), rng = site.piece, np.random.default_rng(site.plan.seed)
+    factor = np.zeros(len(cost))
+    for label in np.unique(labels[cost > 0]):
+        members = np.flatnonzero((labels == label) & (cost > 0))
+        size = max(1, round(share * len(members)))
+        factor[rng.permutation(members)[:size]] = len(members) / size
+    some = np.flatnonzero(factor)
+    return {"parts": [Samples(rows.matrix[some], labels[some], (cost * factor)[some])]}
+
+
+def newton_from_parts(course: Course, parts: Sequence[Samples]) -> None:
+    """The same from the solution of a random part of the samples, which this process finds by itself."""
+    plan, rounds, (X, labels, costs, _) = course.plan, course.rounds, zip(*parts, strict=True)
+    y, cost = np.where(np.concatenate(labels) == course.positive, 1.0, -1.0), np.concatenate(costs)
+    budget = Budget(seconds=max(course.clock.seconds_left, 0.0), stop=lambda: rounds.status is not None)
+    problem = Problem(stacked(X), y, cost=cost, loss=plan.loss, bias=plan.bias)
+    found = solve(problem, ProximalNewton(plan.seed), tol=equations.TUNING.rough, budget=budget)
+    w = np.append(found.w, found.b / (plan.bias.scale or 1.0))
+    newton(course, w, level_of(np.abs(found.beta) / cost))

@@ -143,7 +143,7 @@ def test_ctrl_c_keeps_the_best_model_so_far(client, hears_ctrl_c, monkeypatch):
     def ask_and_press(self, commands):
         rounds.append(commands)
         if len(rounds) == 20:
-            threading.Timer(0.01, signal.raise_signal, [signal.SIGINT]).start()
+            threading.Timer(0.01, os.kill, [os.getpid(), signal.SIGINT]).start()
         return ask(self, commands)
 
     monkeypatch.setattr(Cluster, "ask", ask_and_press)

@@ -2,11 +2,14 @@
 
 A **block** is the part of the samples that one thread of one worker looks after; it has one or more partitions. In a round each
 block carries out the same commands, one for each binary problem, and the driver adds up what they answer, in the order of the
-blocks, so that the bits do not depend on which was first.
+blocks, so that the bits do not depend on which was first. A `Crew` is all blocks, here in threads of this process.
 """
 
+import pickle
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +17,7 @@ import scipy.sparse as sp
 
 from maxmargin.core import Bias, Loss
 from maxmargin.core.products import squares
-from maxmargin.distributed.partition import Samples, Source, Survey, checked, survey, widened
+from maxmargin.distributed.inputs import Samples, Source, Survey, checked, survey, widened
 from maxmargin.kernels.tiles import distinct
 from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.linear.rows import Rows
@@ -114,21 +117,6 @@ class Block:
                 del piece  # before the next one is loaded
         return {k: sums[k] | {"lost": carried[k].get("lost", 0)} for k in commands}
 
-    def part(self, share: float) -> Samples:
-        """A random part of the samples that count, and their costs raised to match: this share of each class, at least one."""
-        chosen: list[Samples] = []
-        for i in range(self.n_pieces):
-            rng = np.random.default_rng((self.plan.seed, self.first + i))
-            _, rows, _, labels, cost = self.piece(i)
-            factor = np.zeros(len(cost))
-            for label in np.unique(labels[cost > 0]):
-                members = np.flatnonzero((labels == label) & (cost > 0))
-                size = max(1, round(share * len(members)))
-                factor[rng.permutation(members)[:size]] = len(members) / size
-            some = np.flatnonzero(factor)
-            chosen.append(Samples(rows.matrix[some], labels[some], (cost * factor)[some]))
-        return joined(chosen)
-
     def site(self, k: int, i: int, piece: Piece, carried: dict[str, Any]) -> Site:
         """A partition as binary problem k sees it."""
         y = np.where(piece.labels == self.plan.positives[k], 1.0, -1.0)
@@ -153,6 +141,46 @@ class Block:
         return form
 
 
+class Crew:
+    """All blocks of one fit, each with a thread of this process that does its work. Counts the bytes of commands and answers."""
+
+    def __init__(self, groups: list[list[Any]], keep: bool, n_threads: int) -> None:
+        self.groups, self.keep, self.n_blocks = groups, keep, len(groups)
+        self.first = [0, *accumulate(map(len, groups))][:-1]  # the number of each group's first partition
+        self.plan: Plan | None = None
+        self.n_bytes = 0
+        self.n_moved = 0  # blocks that had to be set up again on another worker
+        self.pool = ThreadPoolExecutor(n_threads, thread_name_prefix="maxmargin-block")
+
+    def set_up(self) -> None:
+        """Make the blocks."""
+        self._blocks = [Block(group, first, self.keep) for group, first in zip(self.groups, self.first, strict=True)]
+
+    def call(self, method: str, *arguments: Any) -> list[Any]:
+        """What a method of each block gives, in the order of the blocks."""
+        return list(self.pool.map(lambda block: getattr(block, method)(*arguments), self._blocks))
+
+    def close(self) -> None:
+        """End the threads."""
+        self.pool.shutdown(wait=False, cancel_futures=True)
+
+    def survey(self) -> list[Survey]:
+        """What is known of each partition, in their order."""
+        self.set_up()
+        return [one for found in self.call("survey") for one in found]
+
+    def prepare(self, plan: Plan) -> None:
+        """Tell all blocks, and those that are set up later too."""
+        self.plan = plan
+        self.call("prepare", plan)
+
+    def ask(self, commands: dict[int, Command]) -> dict[int, Sums]:
+        """One round."""
+        answers = self.call("answer", commands)
+        self.n_bytes += self.n_blocks * n_bytes(commands) + n_bytes(answers)
+        return {k: added(answer[k] for answer in answers) for k in commands}
+
+
 def added(parts: Iterable[Sums]) -> Sums:
     """The sums of all parts.
 
@@ -168,14 +196,21 @@ def added(parts: Iterable[Sums]) -> Sums:
     return out
 
 
-def joined(parts: Sequence[Samples]) -> Samples:
-    """Several parts as one."""
-    X, labels, cost, _ = zip(*parts, strict=True)
-    return Samples(stacked(X), np.concatenate(labels), np.concatenate(cost))
-
-
 def stacked(matrices: Sequence[Matrix]) -> Matrix:
     """Several matrices as one, sparse if one of them is."""
     if any(sp.issparse(X) for X in matrices):
         return sp.csr_array(sp.vstack([sp.csr_array(X) for X in matrices], format="csr"))
     return np.concatenate(matrices)
+
+
+def n_bytes(thing: Any) -> int:
+    """The bytes of a command or an answer on its way: pickled, and arrays beside that as they are.
+
+    Examples
+    --------
+    >>> 8000 < n_bytes({"v": np.zeros(1000), "n": 3}) < 8200
+    True
+    """
+    arrays: list[pickle.PickleBuffer] = []
+    pickled = pickle.dumps(thing, protocol=5, buffer_callback=arrays.append)
+    return len(pickled) + sum(array.raw().nbytes for array in arrays)

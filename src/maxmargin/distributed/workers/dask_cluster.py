@@ -9,8 +9,8 @@ to others; a block that is set up again knows nothing of its dual variables and 
 import asyncio
 import time
 import uuid
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from statistics import median
+from concurrent.futures import as_completed, wait
+from itertools import cycle
 from typing import Any
 
 import dask
@@ -23,11 +23,9 @@ from distributed.system import MEMORY_LIMIT
 
 import distributed
 from maxmargin.distributed.inputs import Partitions
-from maxmargin.distributed.partition import Survey
 from maxmargin.distributed.tuning import TUNING
-from maxmargin.distributed.workers.block import Block
-from maxmargin.distributed.workers.threads import Crew, Threads
-from maxmargin.errors import InvalidInputError, MaxMarginError
+from maxmargin.distributed.workers.block import Block, Crew, Plan
+from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.auto import Auto
 from maxmargin.threads import usable_threads
 
@@ -58,126 +56,92 @@ def crew_for(partitions: Partitions, keep: bool | None, n_blocks: int | None, n_
         parts = partitions.computed() if client is None else partitions.parts
     at = np.array_split(np.arange(len(parts)), min(len(parts), n_blocks))
     groups = [[parts[i] for i in group] for group in at]
-    return Threads(groups, keep, threads) if client is None else Cluster(client, groups, keep)
+    return Crew(groups, keep, min(threads, len(groups))) if client is None else Cluster(client, groups, keep)
 
 
 class Cluster(Crew):
-    """Blocks on the workers of a client."""
+    """Blocks on the workers of a client, with threads of this process that wait for them."""
 
     def __init__(self, client: Any, groups: list[list[Any]], keep: bool) -> None:
-        super().__init__(groups, keep)  # of sources, or of Dask's delayed objects
+        super().__init__(groups, keep, 2 * len(groups))  # of sources, or of Dask's delayed objects
         self._client = client
         self._id = uuid.uuid4().hex
-        self._home: dict[int, str] = {}
-        self._is_near: dict[str, bool] = {}  # whether the client reaches a worker without the scheduler
-        self._pool = ThreadPoolExecutor(2 * self.n_blocks, thread_name_prefix="maxmargin-call")
+        self._home: dict[int, str] = {}  # the worker of each block, unless it is being set up
 
-    def survey(self) -> list[Survey]:
-        """What is known of each partition, in their order."""
-        found = self._pool.map(self._set_up, range(self.n_blocks), seats(self._client, self.n_blocks))
-        return [one for surveys in found for one in surveys]
+    def set_up(self) -> None:
+        """Make the blocks, on the workers by turns."""
+        everywhere = seats(self._client)
+        self._is_near = self._client.sync(_is_near, self._client, everywhere[0])
+        list(self.pool.map(self._settle, range(self.n_blocks), cycle(everywhere)))
 
     def call(self, method: str, *arguments: Any) -> list[Any]:
         """What a method of each block gives; a block whose worker is gone or late is set up elsewhere."""
-        started, submit = time.perf_counter(), self._pool.submit
-        running: dict[Future[Any], int] = {submit(self._run, k, method, arguments): k for k in range(self.n_blocks)}
-        attempts, seconds = [1] * self.n_blocks, list[float]()
-        results: dict[int, Any] = {}
-        try:
-            while len(results) < self.n_blocks:
-                patient = [k for k in set(running.values()) - set(results) if attempts[k] == 1]
-                timeout = self._patience(seconds, started) if patient else None
-                done, _ = wait(running, timeout=timeout, return_when=FIRST_COMPLETED)
-                again: list[tuple[int, str | None]] = [] if done else [(k, self._home[k]) for k in patient]  # late ones
-                for future in done:
-                    k, error = running.pop(future), future.exception()
-                    if error is None and k not in results:
-                        results[k] = future.result()
-                        seconds.append(time.perf_counter() - started)
-                    elif error is not None and k not in results and k not in running.values():
-                        _check_is_lost(error, attempts[k])
-                        again.append((k, None))
-                for k, avoid in again:
-                    attempts[k] += 1
-                    running[submit(self._run_elsewhere, k, avoid, method, arguments)] = k
-        except KeyboardInterrupt:
-            wait(running)
-            raise
-        return [results[k] for k in range(self.n_blocks)]
+        started = time.perf_counter()
+        answers = [self.pool.submit(self._answer, k, method, arguments) for k in range(self.n_blocks)]
+        done = as_completed(answers)
+        for _ in range((self.n_blocks + 1) // 2):
+            next(done)
+        usual = time.perf_counter() - started  # the median time of a block
+        wait(answers, timeout=max(TUNING.late * usual, TUNING.grace) - usual)
+        for k, answer in enumerate(answers):
+            late = None if answer.done() else self._home.get(k)
+            others = [] if late is None else [seat for seat in seats(self._client) if seat != late]
+            if others:
+                self._home.pop(k)
+                answers[k] = self.pool.submit(self._answer, k, method, arguments, others[k % len(others)])
+        return [answer.result() for answer in answers]
 
     def close(self) -> None:
         """Let the workers forget the blocks."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        super().close()
         if self._client.status == "running":
             self._client.run(_forget, self._id, on_error="ignore")
 
-    def _patience(self, seconds: list[float], started: float) -> float | None:
-        """How long to wait for the blocks that are still at work; for ever as long as most of them are."""
-        if 2 * len(seconds) < self.n_blocks:
-            return None
-        limit = max(TUNING.late * median(seconds), TUNING.grace)
-        return max(limit - (time.perf_counter() - started), 0.0)
+    def _answer(self, k: int, method: str, arguments: tuple[Any, ...], seat: str | None = None) -> Any:
+        """What a method of a block gives; it is set up elsewhere first where a seat is given, and where its worker is gone."""
+        failures = dask.config.get("distributed.scheduler.allowed-failures")
+        while True:
+            home = None
+            try:
+                if seat is not None:
+                    self.n_moved += 1
+                    self._settle(k, seat)
+                home = self._home[k]
+                return self._client.sync(_ask, self._client, home, self._is_near, (self._id, k, method, arguments))
+            except Exception as error:
+                is_gone = isinstance(error, OSError | KeyError) or type(error).__module__.startswith("distributed")
+                if not is_gone or failures == 0 or self._home.get(k) != home:  # or another thread has moved it
+                    raise
+            self._home.pop(k, None)
+            failures, present = failures - 1, seats(self._client)
+            seat = present[k % len(present)]
 
-    def _run(self, k: int, method: str, arguments: tuple[Any, ...]) -> Any:
-        home = self._home[k]
-        return self._client.sync(_ask, self._client, home, self._is_near[home], (self._id, k, method, arguments))
-
-    def _run_elsewhere(self, k: int, avoid: str | None, method: str, arguments: tuple[Any, ...]) -> Any:
-        """Set a block up on a worker that is there, and ask it."""
-        self.n_moved += 1
-        others = [seat for seat in seats(self._client) if seat != avoid]
-        if not others:
-            raise OSError("no worker is left")
-        self._set_up(k, others[k % len(others)])
-        return self._run(k, method, arguments)
-
-    def _set_up(self, k: int, seat: str) -> list[Survey]:
-        """Have Dask bring the partitions of a block to a worker, this one if it can, and survey them there."""
-        block = dask.delayed(_build, pure=False)(self._id, k, self.groups[k], self.first[k], self.keep)
+    def _settle(self, k: int, seat: str) -> None:
+        """Have Dask bring the partitions of a block to a worker, this one if it can."""
+        block = dask.delayed(_build, pure=False)(self._id, k, self.groups[k], self.first[k], self.keep, self.plan)
         try:
-            home, surveys = self._client.compute(block, workers=[seat], allow_other_workers=True).result()
-        except MaxMarginError:
-            raise
+            self._home[k] = self._client.compute(block, workers=[seat], allow_other_workers=True).result()
         except Exception as error:
-            raise self._named(k, error) from error
-        if home not in self._is_near:
-            self._is_near[home] = self._client.sync(_is_near, self._client, home)
-        self._home[k] = home
-        if self.plan is not None:
-            self._run(k, "prepare", (self.plan,))
-        return surveys  # type: ignore[no-any-return]
-
-    def _named(self, k: int, error: Exception) -> Exception:
-        """An error of Dask's with the number of the partition that it came from, if it came from one."""
-        futures = self._client.compute([part for part in self.groups[k] if dask.is_dask_collection(part)])
-        distributed.wait(futures)
-        for i, future in enumerate(futures):
-            if future.status == "error":
-                return InvalidInputError(f"Partition {self.first[k] + i} cannot be used: {type(error).__name__}: {error}")
-        return error
+            parts = self._client.compute([part for part in self.groups[k] if dask.is_dask_collection(part)])
+            distributed.wait(parts)
+            for i, part in enumerate(parts, start=self.first[k]):
+                if part.status == "error":
+                    raise InvalidInputError(f"Partition {i} cannot be used: {type(error).__name__}: {error}") from error
+            raise
 
 
-def _check_is_lost(error: BaseException, attempts: int) -> None:
-    """Raise an error, unless it says that a worker is gone, and that has not happened more often than Dask allows."""
-    is_gone = isinstance(error, OSError | KeyError) or type(error).__module__.startswith("distributed")
-    allowed = dask.config.get("distributed.scheduler.allowed-failures")
-    if not is_gone or isinstance(error, MaxMarginError) or attempts > allowed:
-        raise error
-
-
-def seats(client: Any, count: int | None = None) -> list[str]:
-    """A worker for each block, by turns and in proportion to their threads; by default one entry a thread."""
+def seats(client: Any) -> list[str]:
+    """A worker for each thread that there is, by turns."""
     client.wait_for_workers(1, timeout=60)
-    threads = sorted((turn, address) for address, n in client.nthreads().items() for turn in range(n))
-    return [threads[k % len(threads)][1] for k in range(len(threads) if count is None else count)]
+    return [address for _, address in sorted((turn, address) for address, n in client.nthreads().items() for turn in range(n))]
 
 
-def _build(fit: str, k: int, group: list[Any], first: int, keep: bool) -> tuple[str, list[Survey]]:
+def _build(fit: str, k: int, group: list[Any], first: int, keep: bool, plan: Plan | None) -> str:
     """On a worker: set a block up, and say where."""
-    block = Block(group, first, keep)
-    surveys = block.survey()
-    _blocks[fit, k] = block
-    return distributed.get_worker().address, surveys
+    block = _blocks[fit, k] = Block(group, first, keep)
+    if plan is not None:
+        block.prepare(plan)
+    return str(distributed.get_worker().address)
 
 
 async def _is_near(client: Any, home: str) -> bool:
