@@ -80,8 +80,8 @@ def test_rows_and_the_gram_matrix_say_the_same(problem):
         equations.products = products
         equations.tableau = Tableau(full, products, ENOUGH)
         found.append(equations.run(samples, bounds.brackets[samples], Goal(False, 1e-4), lambda: False))
-    assert (found[0][:, 0] <= found[1][:, 1] + 1e-9).all()
-    assert (found[1][:, 0] <= found[0][:, 1] + 1e-9).all()
+    assert (found[0].lower <= found[1].upper + 1e-9).all()
+    assert (found[1].lower <= found[0].upper + 1e-9).all()
 
 
 @examples(6)

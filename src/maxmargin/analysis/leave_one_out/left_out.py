@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin._loops.leave_one_out.fields import EXHAUSTED, LOWER, UPPER
-from maxmargin.analysis.leave_one_out.equations import Equations, Goal, is_known, open_bounds
+from maxmargin.analysis.leave_one_out.equations import Ends, Equations, Goal, is_known
 from maxmargin.analysis.leave_one_out.full import Full
 from maxmargin.analysis.leave_one_out.theorems import is_outside, without_retraining
 from maxmargin.core import Candidate, Status, make_feasible
@@ -31,15 +30,15 @@ class BySolver:
     def __init__(self, full: Full, tol: float) -> None:
         self.full, self.tol = full, tol
 
-    def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
+    def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Ends:
         """Each to the tolerance, unless a rougher one tells enough; ±∞ where it was stopped before it knew."""
-        out = open_bounds(len(samples))
+        out = Ends.unknown(len(samples))
         for at, i in enumerate(samples):
             for tol in (1e-4, 1e-7, self.tol):
                 if stop():
                     return out
-                out[at, [LOWER, UPPER]] = self._interval(int(i), max(tol, self.tol), stop)
-                if is_known(out[at, LOWER], out[at, UPPER], goal) or tol <= self.tol:
+                out.lower[at], out.upper[at] = self._interval(int(i), max(tol, self.tol), stop)
+                if is_known(out.lower[at], out.upper[at], goal) or tol <= self.tol:
                     break
         return out
 
@@ -162,10 +161,10 @@ class LeftOut:
                     batch = samples[start : start + way.batch]
                     found = way.run(batch, self._brackets[batch], goal, stop.is_set)
                     with self._lock:
-                        self.lower[batch] = np.fmax(self.lower[batch], found[:, LOWER])
-                        self.upper[batch] = np.fmin(self.upper[batch], found[:, UPPER])
+                        self.lower[batch] = np.fmax(self.lower[batch], found.lower)
+                        self.upper[batch] = np.fmin(self.upper[batch], found.upper)
                         self.is_retrained[batch] |= is_last
-                        self._is_exhausted[batch] |= found[:, EXHAUSTED] > 0
+                        self._is_exhausted[batch] |= found.is_exhausted
                         finished = len(batch) if is_last else int(self._meets(batch, goal).sum())
                         if tell(finished) is True:
                             stop.set()
