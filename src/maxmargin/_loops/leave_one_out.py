@@ -1,7 +1,7 @@
 """Leave-one-out, compiled: where the others go if sample i leaves, and what the duality gap then tells of it.
 
-A tableau (`analysis.leave_one_out.tableau`) tells what every split of its samples into those inside their box and those at a bound
-does: of the samples that have changed sides the left side of its equations is given and the right one sought. All that are on the
+A tableau (`analysis.leave_one_out.tableau`) tells what every split of its samples does, some inside their box and the others at a
+bound: of those that have changed sides the left side of its equations is given and the right one sought. All that are on the
 wrong side of their condition change sides at once (Júdice & Pires 1994); where that does not lower their number, β_i goes to 0
 along a line, bent at each change (Cauwenberghs & Poggio 2001).
 
@@ -122,9 +122,10 @@ def pivot(Q, n_inside, i, beta, g, lo, hi, sides, nothing, most):
 
 @loop_as_written
 def look(i, g, error, beta, bracket, y, cost, lengths, weights, least, most, is_free):
-    """(lower, upper, gap, b, parts, is_exhausted) of sample i, left out at β: the ends of F(x_i), the gap and the bias at which it
-    was summed, what each sample adds to it but for rounding, and whether half of it is rounding. The bracket of b is tightened.
+    """(lower, upper, gap, b, parts, is_exhausted) of sample i, left out at β; the bracket of b is tightened.
 
+    These are the ends of F(x_i), the gap, the bias at which it was summed, what each sample adds to it but for rounding, and
+    whether at least half of it is rounding, so that a better β would tell no more.
     g : f − y, which errs by `error`.
     weights : the costs as the slope in b is summed (`core.certificate.optimum_ball`), where a slope up to `least` is surely
     zero, and one up to `most` may be.

@@ -2,7 +2,7 @@
 
     min_β  ½ βᵀKβ − yᵀβ    s.t.  lo ≤ β ≤ hi,   g = Kβ − y  (and + b, with Σβ = 0, where the bias is free)
 
-The samples inside their box, F, and those near enough to the margin to change sides, N, make one tableau. Solving for β_F and g_N,
+The samples inside their box, F, and those near enough to the margin to change sides, N, make one tableau. Solved for β_F and g_N,
 
     [Δβ_F]   [ P   −V ] [Δg_F]
     [Δg_N] = [ Vᵀ   S ] [Δβ_N],     P = K_FF⁻¹,  V = P K_FN,  S = K_NN − K_NF V,
@@ -129,11 +129,9 @@ class Tableau:
         """These samples come after the others."""
         self._place[more] = self._border + len(self.samples) + np.arange(len(more))
         self.samples = np.concatenate((self.samples, more))
-        upper = (self._full.problem.cost * self._full.problem.y)[self.samples]
-        self._lo, self._hi = (
-            self._with_bias(end[np.newaxis], bias)[0]
-            for end, bias in ((np.minimum(upper, 0.0), -np.inf), (np.maximum(upper, 0.0), np.inf))
-        )
+        upper = (self._full.problem.cost * self._full.problem.y)[np.newaxis, self.samples]
+        self._lo = self._with_bias(np.minimum(upper, 0.0), -np.inf)[0]
+        self._hi = self._with_bias(np.maximum(upper, 0.0), np.inf)[0]
 
     def _room(self) -> int:
         """How many samples may take part: 4 matrices of their size, and what their products hold."""
