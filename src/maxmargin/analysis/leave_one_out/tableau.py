@@ -14,6 +14,7 @@ box. What moves beyond the tableau shows in the gap, which is summed over all sa
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy.linalg
 
 from maxmargin.analysis.leave_one_out.full import TUNING, Full
 from maxmargin.threads import in_pieces
@@ -88,14 +89,9 @@ class Tableau:
         mean = float(full.squares[inside if len(inside) else others].mean())
         # As Σβ = 0 where the bias is free, a constant changes nothing there, and no row is zero any more.
         self._constant, self._ridge = mean * self._border, TUNING.ridge * mean + np.finfo(np.float64).tiny
-        K = np.ones((self._n_inside, self._n_inside))
-        K[: self._border, : self._border] = 0.0
-        K[self._border :, self._border :] = products.gram(inside) + self._constant
-        K[self._border :, self._border :][np.diag_indices(len(inside))] += self._ridge
-        try:
-            self._Q = np.linalg.inv(K)
-        except np.linalg.LinAlgError:
-            return
+        K = products.gram(inside) + self._constant
+        K[np.diag_indices(len(K))] += self._ridge
+        self._Q = _bordered(_inverse(K)) if self._border else _inverse(K)
         if np.isfinite(self._Q).all():
             self._take(inside)
             self.widen(others)
@@ -174,3 +170,20 @@ class Tableau:
         g[:, n:] += moves @ self._Q[n:, n:] - left_over @ self._Q[:n, n:]
         beta[:, n:], g[:, :n] = bounds, 0.0
         return beta, g, sides
+
+
+def _inverse(K: Floats) -> Floats:
+    """The inverse of a symmetric positive definite matrix, which is overwritten; NaN where it is none."""
+    if not len(K):  # LAPACK refuses an empty matrix, and says so on stdout
+        return K
+    factor, failed = scipy.linalg.lapack.dpotrf(K.T, overwrite_a=1)
+    upper = scipy.linalg.lapack.dpotri(factor, overwrite_c=1)[0]
+    return np.full_like(K, np.nan) if failed else upper + np.triu(upper, 1).T
+
+
+def _bordered(P: Floats) -> Floats:
+    """The inverse of [[0, 1ᵀ], [1, K]] from P = K⁻¹."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of a matrix that is singular to rounding
+        p = P.sum(axis=1, keepdims=True)
+        share = p / p.sum()
+        return np.block([[-1.0 / p.sum(), share.T], [share, P - share @ p.T]])
