@@ -20,25 +20,37 @@ SCRIPT = """
 import json, sys
 import numpy as np
 from maxmargin._loops.linear import csr
-from maxmargin._loops.leave_one_out.pivoting import move_of
+from maxmargin._loops.probe import scaled
 from maxmargin._loops.linear.proximal_newton import signed_scores_csr
 
 out = np.zeros(1)
 signed_scores_csr(np.array([0, 1]), np.array([0]), np.ones(1), np.ones(1), np.full(1, 2.0), 0.0, 0, 1, out)
-move = move_of(1, 0.5, 1.0, 3.0)
-loops = (csr.dot_csr, signed_scores_csr, move_of)
+half = scaled(1.0)
+loops = (csr.dot_csr, signed_scores_csr, scaled)
 misses = sum(sum(loop.stats.cache_misses.values()) for loop in loops)
-print(json.dumps({"score": out[0], "move": move, "compiled": misses, "file": csr.__file__}))
+print(json.dumps({"score": out[0], "half": half, "compiled": misses, "file": csr.__file__}))
+"""
+
+PROBE = """
+from maxmargin._loops.jit import loop
+from maxmargin._loops.probe_constant import FACTOR
+
+
+@loop
+def scaled(value):
+    return FACTOR * value
 """
 
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of what the loops need, to change."""
+    """A copy of what the loops need, to change, and a loop with a constant from another file."""
     place = tmp_path / "src" / "maxmargin"
     place.mkdir(parents=True)
     shutil.copy(PACKAGE / "__init__.py", place)
     shutil.copytree(PACKAGE / "_loops", place / "_loops", ignore=shutil.ignore_patterns("__pycache__"))
+    (place / "_loops" / "probe.py").write_text(PROBE, encoding="utf-8")
+    (place / "_loops" / "probe_constant.py").write_text("FACTOR = 0.5\n", encoding="utf-8")
     return place
 
 
@@ -65,16 +77,15 @@ def change(path, old, new):
 def test_changed_callees_and_imported_constants_never_run_stale_code(copy, tmp_path):
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     found, stderr = run(copy, **cache)
-    assert found == {"score": 2.0, "move": 0.5, "compiled": 3}
+    assert found == {"score": 2.0, "half": 0.5, "compiled": 3}
     assert stderr.count("maxmargin: compiling") == 1
     found, stderr = run(copy, **cache)
-    assert found == {"score": 2.0, "move": 0.5, "compiled": 0}
+    assert found == {"score": 2.0, "half": 0.5, "compiled": 0}
     assert stderr == ""
     change(copy / "_loops" / "linear" / "csr.py", "return (a + b) + (c + d)", "return 1e3 * ((a + b) + (c + d))")
-    fields = copy / "_loops" / "leave_one_out" / "fields.py"
-    change(fields, "INSIDE, LOW, HIGH = 0, 1, 2", "INSIDE, LOW, HIGH = 0, 2, 1")
+    change(copy / "_loops" / "probe_constant.py", "0.5", "2.5")
     found, _ = run(copy, **cache)
-    assert found == {"score": 2000.0, "move": 2.5, "compiled": 3}
+    assert found == {"score": 2000.0, "half": 2.5, "compiled": 3}
     assert len(list((tmp_path / "cache" / "maxmargin_loops").iterdir())) == 3  # in the place of the old code
     assert not (copy / "_loops" / "__pycache__").exists()
 
@@ -89,7 +100,7 @@ def test_the_package_keeps_its_loops_beside_itself_and_damaged_files_are_compile
     found, _ = run(copy, MAXMARGIN_QUIET="1")
     assert 1 <= found["compiled"] <= 2
     found, stderr = run(copy)
-    assert found == {"score": 2.0, "move": 0.5, "compiled": 0}
+    assert found == {"score": 2.0, "half": 0.5, "compiled": 0}
     assert stderr == ""
 
 

@@ -80,8 +80,8 @@ def test_rows_and_the_gram_matrix_say_the_same(problem):
         equations.products = products
         equations.tableau = Tableau(full, products, ENOUGH)
         found.append(equations.run(samples, bounds.brackets[samples], Goal(False, 1e-4), lambda: False))
-    assert (found[0][:, 0] <= found[1][:, 1] + 1e-9).all()
-    assert (found[1][:, 0] <= found[0][:, 1] + 1e-9).all()
+    assert (found[0].lower <= found[1].upper + 1e-9).all()
+    assert (found[1].lower <= found[0].upper + 1e-9).all()
 
 
 @examples(6)
@@ -157,7 +157,7 @@ def test_the_lemma_fails_with_a_free_bias_and_a_kernel_that_takes_negative_value
     X = np.array([[-0.9743, -0.0149], [0.9735, -0.0118], [1.0908, -0.0025], [1.0043, -0.0744]])
     problem = small_problem(X, "++--", 4.694)
     full = full_of(problem)
-    estimate = xi_alpha(full, np.ones(4))
+    estimate = xi_alpha(full, np.ones(4), full.alpha, full.xi)
     assert estimate.number[0] < 1
     assert estimate.verdicts[0].name == "CORRECT"
     assert twin(problem)[0] == pytest.approx(-0.583, abs=2e-3)

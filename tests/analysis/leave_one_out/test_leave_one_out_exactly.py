@@ -179,7 +179,7 @@ def check(problem, exact, tol):
         equations = Equations(full, ENOUGH, near=near)
         for goal in (AT_SIGN, NARROW, NARROW):
             found = equations.run(samples, brackets[samples], goal, lambda: False)
-            assert all(holds(found[:, 0], found[:, 1], known)), "the equations claim too much"
+            assert all(holds(found.lower, found.upper, known)), "the equations claim too much"
             equations.widen()
     return left_out
 
@@ -232,7 +232,7 @@ def test_no_interval_by_a_solver_misses_the_exact_decision(rng):
     samples = np.array([i for i in range(problem.n) if exact[i] is not None])[:3]
     way = BySolver(Full.of(problem, solve(problem, tol=1e-6)), tol=1e-9)
     found = way.run(samples, np.empty((len(samples), 2)), AT_SIGN, lambda: False)
-    assert all(holds(found[:, 0], found[:, 1], [exact[i] for i in samples]))
+    assert all(holds(found.lower, found.upper, [exact[i] for i in samples]))
 
 
 def test_a_slope_that_is_zero_but_for_rounding_makes_an_interval_of_biases():

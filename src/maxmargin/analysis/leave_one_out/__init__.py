@@ -12,6 +12,6 @@ Each speaks of one binary problem.
 from maxmargin.analysis.leave_one_out.equations import Goal
 from maxmargin.analysis.leave_one_out.full import Full, tightened
 from maxmargin.analysis.leave_one_out.left_out import LeftOut
-from maxmargin.analysis.leave_one_out.theorems import XiAlpha, estimated, xi_alpha
+from maxmargin.analysis.leave_one_out.theorems import XiAlpha, xi_alpha
 
-__all__ = ["Full", "Goal", "LeftOut", "XiAlpha", "estimated", "tightened", "xi_alpha"]
+__all__ = ["Full", "Goal", "LeftOut", "XiAlpha", "tightened", "xi_alpha"]

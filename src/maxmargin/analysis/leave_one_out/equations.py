@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin._loops.leave_one_out.fields import BIAS, EXHAUSTED, GAP, LOWER, N_BOUNDS, UPPER
 from maxmargin.analysis.leave_one_out.full import TUNING, Full
 from maxmargin.analysis.leave_one_out.tableau import Tableau
 from maxmargin.core import Hinge, products
@@ -29,6 +28,22 @@ class Goal(NamedTuple):
 def is_known(lower: Floats, upper: Floats, goal: Goal) -> Flags:
     """Where the sign is certain, if that is enough, or the interval narrow."""
     return (goal.at_sign & ((lower > 0) | (upper <= 0))) | (upper - lower <= goal.width)
+
+
+class Ends(NamedTuple):
+    """What is known of the left-out decisions of some samples; exhausted: at least half of the gap is rounding.
+
+    Then a better β would tell no more.
+    """
+
+    lower: Floats
+    upper: Floats
+    is_exhausted: Flags
+
+    @classmethod
+    def unknown(cls, count: int) -> "Ends":
+        """Of so many samples before anything is known."""
+        return cls(np.full(count, -np.inf), np.full(count, np.inf), np.zeros(count, dtype=bool))
 
 
 Scores: TypeAlias = tuple[Floats, Floats, Floats]
@@ -70,15 +85,9 @@ class LinearProducts:
         rows = self._problem.X[self._problem.row(samples)].astype(np.float64, copy=False)
         return sp.csr_array(rows) if sp.issparse(rows) else rows
 
-    def gram(self, i: Indices, j: Indices) -> Floats:
-        """K[i, j]."""
-        return self._dense(self._some(i) @ self._some(j).T)
-
-    def between(self, rows: LinearRows) -> Floats:
-        """⟨row, x_j⟩ for some rows and the samples j that joined."""
-        return self._dense(self._rows.X @ rows.X.T).T
-
-    def _dense(self, product: Any) -> Floats:
+    def gram(self, samples: Indices) -> Floats:
+        """K between the samples that joined and some of them."""
+        product = self._rows.X @ self._some(samples).T
         return np.asarray(product.toarray() if sp.issparse(product) else product) + self._constant
 
     def scores(self, moves: Floats, rows: LinearRows | None = None) -> Scores:
@@ -105,25 +114,17 @@ class KernelProducts:
     def __init__(self, full: Full, n_threads: int) -> None:
         self._problem, self._n_threads = full.problem, n_threads
         self._columns = full.problem.expansion(np.arange(full.problem.n), np.ones(full.problem.n))
-        self._slot = np.full(full.problem.n, -1)
-        self._joined = np.empty(0, dtype=np.intp)
-        self._rows = self.rows_of(self._joined)
-        self.bytes_each = 2 * self._slot.nbytes  # two copies while more join
+        self._rows = self.rows_of(np.empty(0, dtype=np.intp))
+        self.bytes_each = 16 * full.problem.n  # two copies while more join
 
     def join(self, samples: Indices) -> None:
         """Make their rows."""
-        self._slot[samples] = len(self._joined) + np.arange(len(samples))
-        self._joined = np.concatenate((self._joined, samples))
         more = self.rows_of(samples, self._n_threads)
         self._rows = GramRows(*(np.concatenate(pair) for pair in zip(self._rows, more, strict=True)))
 
-    def gram(self, i: Indices, j: Indices) -> Floats:
-        """K[i, j]."""
-        return np.asarray(self._rows.values[self._slot[i]][:, j])
-
-    def between(self, rows: GramRows) -> Floats:
-        """Their entries for the samples that joined."""
-        return rows.values[:, self._joined]
+    def gram(self, samples: Indices) -> Floats:
+        """K between the samples that joined and some of them."""
+        return self._rows.values[:, samples]
 
     def scores(self, moves: Floats, rows: GramRows | None = None) -> Scores:
         """Of moves of the samples that joined, or of those with these rows."""
@@ -191,63 +192,52 @@ class Equations:
         more, self.is_beyond[:] = np.flatnonzero(self.is_beyond), False
         return len(more) > 0 and self.tableau.widen(more)
 
-    def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
-        """What is known of each of the samples, as `open_bounds`; nothing without equations."""
-        from maxmargin._loops.leave_one_out.look import look_each
+    def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Ends:
+        """What is known of each of the samples; nothing without equations."""
+        from maxmargin._loops.leave_one_out import look
 
         full, problem, movers = self.full, self.full.problem, self.tableau.samples
-        bounds, brackets = open_bounds(len(samples)), brackets.copy()
-        if not len(movers):
-            return bounds
-        # Those that leave without having joined take their share of β along.
-        at = np.flatnonzero(~np.isin(samples, movers) & (full.beta[samples] != 0.0))
-        away, shares = self.products.rows_of(samples[at]), np.zeros((len(samples), len(at)))
-        shares[at, np.arange(len(at))] = -full.beta[samples[at]]
-        shifts = np.column_stack((shares @ self.products.between(away), shares.sum(axis=1)))  # type: ignore[arg-type]
-        found, is_settled = self.tableau.without(samples, shifts)
-        self.is_beyond[samples[~is_settled]] = True
-        g, (drifts, floors) = np.repeat(self._g[np.newaxis], len(samples), axis=0), np.zeros((2, len(samples)))
+        ends = Ends.unknown(len(samples))
+        brackets, gaps, biases = brackets.copy(), np.full(len(samples), np.inf), np.full(len(samples), full.b)
+        beta, g = (np.repeat(array[np.newaxis], len(samples), axis=0) for array in (full.beta, self._g))
+        drifts, floors = np.zeros((2, len(samples)))
 
-        def add(jobs: Any, moves: Floats, rows: Any = None) -> None:
+        def add(jobs: Indices, moves: Floats, rows: Any = None) -> None:
             for mine, its in zip((g, drifts, floors), self.products.scores(moves, rows), strict=True):
                 mine[jobs] += its
             floors[jobs] += 4.0 * UNIT * np.abs(g[jobs]).max(axis=1)  # of this sum
 
-        add(slice(None), found - full.beta[movers])
-        if len(at):
-            add(slice(None), shares, away)
-        beta = np.repeat(full.beta[np.newaxis], len(samples), axis=0)
-        beta[:, movers] = found
-        beta[np.arange(len(samples)), samples] = 0.0
-        jobs, last = np.flatnonzero(is_settled), np.full(len(samples), np.inf)
+        # Those that leave without having joined take their share of β along.
+        away = np.flatnonzero(~np.isin(samples, movers) & (full.beta[samples] != 0.0))
+        if len(away):
+            add(away, np.diag(-full.beta[samples[away]]), self.products.rows_of(samples[away]))
+            beta[away, samples[away]] = 0.0
+        jobs = np.arange(len(samples) if len(movers) else 0)
+        starts = jobs if len(away) else jobs[:1]
         while len(jobs) and not stop():
-            look_each(
-                g, self._error, drifts, floors, full.lengths, problem.y, problem.cost, full.slope.weights, beta,
-                problem.bias.is_free, samples, jobs, brackets, full.slope.least, full.slope.most, bounds,
-            )  # fmt: skip
-            is_done = is_known(bounds[jobs, LOWER], bounds[jobs, UPPER], goal) | (bounds[jobs, EXHAUSTED] > 0)
-            jobs = jobs[~is_done]
-            gaps, b = bounds[jobs, GAP], bounds[jobs, BIAS]
-            F, alpha = g[jobs] + b[:, np.newaxis], beta[jobs] * problem.y
-            parts = np.where(F * problem.y < 0.0, problem.cost - alpha, alpha) * np.abs(F)  # of the gap
-            parts[np.arange(len(jobs)), samples[jobs]] = 0.0
-            self.is_beyond |= (problem.n * parts > gaps[:, np.newaxis]).any(axis=0)
-            # Pivots mend what the equations' own samples add to the gap; those beyond have to join first.
-            goes_on = (parts[:, movers].sum(axis=1) > 0.5 * gaps) & (gaps < 0.5 * last[jobs])
-            last[jobs], jobs = gaps, jobs[goes_on]
-            if len(jobs):
-                place, own = np.ix_(jobs, movers), F[goes_on][:, movers]
-                found, is_settled = self.tableau.again(samples[jobs], beta[place], own, b[goes_on], beta[jobs].sum(axis=1))
-                add(jobs, found - beta[place])
-                beta[place], jobs = found, jobs[is_settled]
-        return bounds
-
-
-def open_bounds(count: int) -> Floats:
-    """What is known of so many samples before anything is: the bounds of the compiled loops."""
-    bounds = np.zeros((count, N_BOUNDS))
-    bounds[:, 0], bounds[:, 1] = -np.inf, np.inf
-    return bounds
+            near, b = np.ix_(starts, movers), biases[starts]
+            found, is_settled = self.tableau.without(
+                samples[jobs], beta[near], g[near] + b[:, np.newaxis], b, beta[starts].sum(axis=1)
+            )
+            self.is_beyond[samples[jobs[~is_settled]]] = True
+            jobs = jobs[is_settled]
+            place = np.ix_(jobs, movers)
+            add(jobs, found[is_settled] - beta[place])
+            beta[place], goes_on = found[is_settled], np.zeros(len(samples), dtype=bool)
+            for job in jobs:
+                error = self._error + drifts[job] * full.lengths + floors[job]
+                lower, upper, gap, biases[job], parts, ends.is_exhausted[job] = look(
+                    samples[job], g[job], error, beta[job], brackets[job],
+                    problem.y, problem.cost, full.lengths, *full.slope, problem.bias.is_free,
+                )  # fmt: skip
+                ends.lower[job], ends.upper[job] = max(ends.lower[job], lower), min(ends.upper[job], upper)
+                if not ends.is_exhausted[job] and not is_known(ends.lower[job], ends.upper[job], goal):
+                    self.is_beyond |= problem.n * parts > gap
+                    # Pivots mend what the equations' own samples add to the gap; those beyond have to join first.
+                    goes_on[job] = parts[movers].sum() > 0.5 * gap and gap < 0.5 * gaps[job]
+                gaps[job] = gap
+            jobs = starts = np.flatnonzero(goes_on)
+        return ends
 
 
 def _longest(rows: Any) -> int:

@@ -13,17 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core import (
-    Candidate,
-    Problem,
-    Scores,
-    Solution,
-    best_bias,
-    certify,
-    make_feasible,
-    products,
-    to_candidate,
-)
+from maxmargin.core import Candidate, Problem, Scores, Solution, best_bias, certify, make_feasible, products, to_candidate
 from maxmargin.core.bias import Interval
 from maxmargin.core.certificate.optimum_ball import Slope, bias_at_least, bias_at_most, slope_of
 from maxmargin.core.certificate.pairs import constant_of, lengths_of
@@ -32,8 +22,7 @@ from maxmargin.core.certificate.scores import FINEST
 from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.kernels.tiles import FLOAT64
 from maxmargin.rounding import UNIT, exact_sum, gamma, length_above, raised, sum_above
-from maxmargin.solvers import Budget, solve
-from maxmargin.solvers.base import Observer
+from maxmargin.solvers import solve
 from maxmargin.typing import Floats, Indices, Matrix
 
 
@@ -158,23 +147,14 @@ class Full:
         """Neither end of the exact interval of biases is above these."""
         return bias_at_most(self.problem, self.f - self.reach) if self.problem.bias.is_free else Interval(0.0, 0.0)
 
-    def at_least(self, b: float) -> Floats:
-        """F*_j from below, for a bias of at least b."""
-        return below(self.f, self.reach, b)
+    def between(self, low: float, high: float) -> tuple[Floats, Floats]:
+        """The ends of F*_j, for a bias of at least `low` and at most `high`."""
+        return _ends(self.f, self.reach, low, high)
 
-    def at_most(self, b: float) -> Floats:
-        """F*_j from above, for a bias of at most b."""
-        return -below(-self.f, self.reach, -b)
-
-    @property
-    def lower(self) -> Floats:
-        """F*_j is at least this."""
-        return self.at_least(self.low_bias.middle)
-
-    @property
-    def upper(self) -> Floats:
-        """F*_j is at most this."""
-        return self.at_most(self.high_bias.middle)
+    @cached_property
+    def ends(self) -> tuple[Floats, Floats]:
+        """F*_j is at least the first and at most the second."""
+        return self.between(self.low_bias.middle, self.high_bias.middle)
 
     @cached_property
     def null(self) -> Indices:
@@ -196,16 +176,15 @@ class Full:
             f, error = bounded.sums[0, 0], bounded.error[0]
             squares = np.asarray(problem.kernel.diag(X), dtype=np.float64)[rows]
             lengths = np.sqrt(np.maximum(squares, 0.0)) * (1.0 + 1e-9)  # k(x, x) rounds by far less
-        reach = self._reach(f, error, lengths)
-        return below(f, reach, self.low_bias.middle), -below(-f, reach, -self.high_bias.middle)
+        return _ends(f, self._reach(f, error, lengths), self.low_bias.middle, self.high_bias.middle)
 
 
-def below(f: Floats, reach: Floats, b: float) -> Floats:
-    """f − reach + b, rounded down."""
+def _ends(f: Floats, reach: Floats, low: float, high: float) -> tuple[Floats, Floats]:
+    """f − reach + low, rounded down, and f + reach + high, rounded up; infinite where the reach or a bias is."""
     with np.errstate(invalid="ignore"):
-        value = f - reach + b
-        slip = 4.0 * UNIT * (np.abs(f) + reach + abs(b))
-        return np.asarray(np.where(np.isfinite(slip), value - slip, -np.inf))
+        slip = 4.0 * UNIT * (np.abs(f) + reach + max(abs(low), abs(high)))
+        is_known = np.isfinite(slip)
+        return np.where(is_known, f - reach + low - slip, -np.inf), np.where(is_known, f + reach + high + slip, np.inf)
 
 
 def _judged(problem: Problem, candidate: Candidate, n_threads: int) -> tuple[Candidate, Scores]:
@@ -233,20 +212,12 @@ def kernel_sums(problem: Problem, v: Floats, n_threads: int = 1) -> tuple[Floats
     return np.concatenate([part.sums[0, 0] for part in parts]), np.concatenate([part.error[0] for part in parts])
 
 
-def tightened(
-    problem: Problem,
-    solver: Any,
-    *,
-    tol: float,
-    warm: Candidate | None,
-    observe: Observer | None = None,
-    budget: Budget | None = None,
-) -> Solution:
+def tightened(problem: Problem, solver: Any, *, tol: float, warm: Candidate | None) -> Solution:
     """Solve to `tol`, then on until a typical decision value is certain to a hundredth; an interrupted one comes back as it is.
 
     The radius of the ball is the root of the absolute gap, so that the relative gap to ask for is only known with P.
     """
-    solution = solve(problem, solver, tol=tol, warm=warm, observe=observe, budget=budget)
+    solution = solve(problem, solver, tol=tol, warm=warm)
     certificate = solution.certificate
     assert certificate is not None
     typical = float((problem.diag() + problem.bias.scale**2)[problem.present].mean())
@@ -254,4 +225,4 @@ def tightened(
     goal = max(min(wanted, tol), FINEST)
     if not np.isfinite(certificate.gap) or certificate.relative_gap <= goal:
         return solution
-    return solve(problem, solver, tol=goal, warm=solution, observe=observe, budget=budget)
+    return solve(problem, solver, tol=goal, warm=solution)

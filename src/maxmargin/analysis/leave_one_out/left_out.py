@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin._loops.leave_one_out.fields import EXHAUSTED, LOWER, UPPER
-from maxmargin.analysis.leave_one_out.equations import Equations, Goal, is_known, open_bounds
+from maxmargin.analysis.leave_one_out.equations import Ends, Equations, Goal, is_known
 from maxmargin.analysis.leave_one_out.full import Full
 from maxmargin.analysis.leave_one_out.theorems import is_outside, without_retraining
-from maxmargin.core import Candidate, Status, make_feasible
+from maxmargin.core import Status, to_candidate
 from maxmargin.solvers import Auto, Budget, solve
 from maxmargin.threads import one_blas_thread, together
 from maxmargin.typing import Flags, Floats, Indices
@@ -31,31 +30,22 @@ class BySolver:
     def __init__(self, full: Full, tol: float) -> None:
         self.full, self.tol = full, tol
 
-    def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Floats:
-        """Each to the tolerance, unless a rougher one tells enough; ±∞ where it was stopped before it knew."""
-        out = open_bounds(len(samples))
+    def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Ends:
+        """Each to the tolerance, unless a rougher one tells enough."""
+        full, out = self.full, Ends.unknown(len(samples))
         for at, i in enumerate(samples):
+            cost = full.problem.cost.copy()
+            cost[i] = 0.0
+            problem = replace(full.problem, cost=cost)
+            warm = None if problem.is_hard else to_candidate(problem, full.beta)
             for tol in (1e-4, 1e-7, self.tol):
-                if stop():
-                    return out
-                out[at, [LOWER, UPPER]] = self._interval(int(i), max(tol, self.tol), stop)
-                if is_known(out[at, LOWER], out[at, UPPER], goal) or tol <= self.tol:
+                solution = solve(problem, Auto(), tol=max(tol, self.tol), warm=warm, budget=Budget(stop=stop))
+                if solution.status is Status.INTERRUPTED:
+                    raise KeyboardInterrupt
+                out.lower[at], out.upper[at] = (end[i] for end in Full.of(problem, solution).ends)
+                if tol <= self.tol or is_known(out.lower[at], out.upper[at], goal):
                     break
         return out
-
-    def _interval(self, i: int, tol: float, stop: Callable[[], bool]) -> tuple[float, float]:
-        full = self.full
-        cost = full.problem.cost.copy()
-        cost[i] = 0.0
-        problem = replace(full.problem, cost=cost)
-        beta = make_feasible(problem, full.beta)
-        warm = None if problem.is_hard else Candidate(problem.combine(beta), full.b, beta)
-        solution = solve(problem, Auto(), tol=tol, warm=warm, budget=Budget(stop=stop))
-        certificate = solution.certificate
-        if solution.status is Status.INTERRUPTED or certificate is None or not np.isfinite(certificate.gap):
-            return -np.inf, np.inf
-        found = Full.of(problem, solution)
-        return float(found.lower[i]), float(found.upper[i])
 
 
 class LeftOut:
@@ -104,7 +94,7 @@ class LeftOut:
         self._equations: Equations | None = None
         self._lock = threading.Lock()
 
-    def retrain(self, samples: Indices, goal: Goal, n_threads: int = 1, done: Callable[[int], Any] | None = None) -> bool:
+    def retrain(self, samples: Indices, goal: Goal, n_threads: int = 1, done: Callable[[int], Any] = lambda more: None) -> bool:
         """Leave these samples out one by one until the goal is met or the tolerance is; False: interrupted.
 
         What is known by then is kept. `done` hears how many more samples are finished, in any thread; its True means stop.
@@ -114,20 +104,14 @@ class LeftOut:
         self.is_solved_for[samples] = True
         open_ones = samples[~self._meets(samples, goal)]
         untold = n_asked - len(open_ones)
-
-        def tell(more: int) -> Any:
-            nonlocal untold
-            more, untold = more + untold, 0
-            return None if done is None else done(more)
-
         if len(open_ones) and self._equations is None and Equations.suits(self.full):
             self._equations = Equations(self.full, self.max_bytes, n_threads)
         turns = self._turns()
         while len(open_ones) and (way := next(turns, None)) is not None:
-            if not self._work(way, open_ones, goal, n_threads, tell):
+            if not self._work(way, open_ones, goal, n_threads, done):
                 return False
             open_ones = open_ones[~self._meets(open_ones, goal)]
-        return untold == 0 or tell(0) is not True
+        return untold == 0 or done(untold) is not True
 
     def _turns(self) -> Iterator[Equations | BySolver]:
         """The equations, as long as samples that should have moved can join them, and then the solver."""
@@ -148,7 +132,7 @@ class LeftOut:
         is_final = goal.at_rounding or not self.full.problem.is_linear
         return known | self._is_exhausted[samples] if is_final else known
 
-    def _work(self, way: Equations | BySolver, samples: Indices, goal: Goal, n_threads: int, tell: Callable[[int], Any]) -> bool:
+    def _work(self, way: Equations | BySolver, samples: Indices, goal: Goal, n_threads: int, done: Callable[[int], Any]) -> bool:
         """Hand the samples out to threads in small batches; the intervals only ever shrink.
 
         A sample is finished when it meets the goal, when only rounding is left of its gap, or when the solver has tried.
@@ -162,12 +146,12 @@ class LeftOut:
                     batch = samples[start : start + way.batch]
                     found = way.run(batch, self._brackets[batch], goal, stop.is_set)
                     with self._lock:
-                        self.lower[batch] = np.fmax(self.lower[batch], found[:, LOWER])
-                        self.upper[batch] = np.fmin(self.upper[batch], found[:, UPPER])
+                        self.lower[batch] = np.fmax(self.lower[batch], found.lower)
+                        self.upper[batch] = np.fmin(self.upper[batch], found.upper)
                         self.is_retrained[batch] |= is_last
-                        self._is_exhausted[batch] |= found[:, EXHAUSTED] > 0
+                        self._is_exhausted[batch] |= found.is_exhausted
                         finished = len(batch) if is_last else int(self._meets(batch, goal).sum())
-                        if tell(finished) is True:
+                        if done(finished) is True:
                             stop.set()
             except BaseException:
                 stop.set()

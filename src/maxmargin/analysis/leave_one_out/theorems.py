@@ -43,8 +43,7 @@ def up(values: Any) -> Any:
     return values * (1.0 + 32.0 * UNIT)
 
 
-@dataclass(frozen=True, eq=False)
-class Bounds:
+class Bounds(NamedTuple):
     """lower ≤ F₋ᵢ(xᵢ) ≤ upper for each sample, and a bracket that holds every optimal bias of the machine without it."""
 
     lower: Floats
@@ -71,13 +70,13 @@ def without_retraining(full: Full) -> Bounds:
 
 def is_outside(full: Full) -> Flags:
     """Whose y F* is certainly above 1, whatever optimal bias is taken: they are no support vectors."""
-    above, beneath = full.at_least(full.low_bias.lower), full.at_most(full.high_bias.upper)
+    above, beneath = full.between(full.low_bias.lower, full.high_bias.upper)
     return np.where(full.problem.y > 0, above > 1.0, beneath < -1.0)
 
 
 def _outside(full: Full, lower: Floats, upper: Floats) -> None:
     stays = is_outside(full) | (full.problem.cost == 0)
-    lower[stays], upper[stays] = full.lower[stays], full.upper[stays]
+    lower[stays], upper[stays] = (end[stays] for end in full.ends)
     if not full.problem.bias.is_free:
         lower[full.null] = upper[full.null] = 0.0
 
@@ -85,7 +84,7 @@ def _outside(full: Full, lower: Floats, upper: Floats) -> None:
 def _where_slack_grows(full: Full, lower: Floats, upper: Floats) -> None:
     """ξ₋ᵢ ≥ ξ_i holds for every pair of optimal biases, so the one that is known best may be taken."""
     positive = full.problem.y > 0
-    highest, lowest = full.at_most(full.high_bias.lower), full.at_least(full.low_bias.upper)
+    lowest, highest = full.between(full.low_bias.upper, full.high_bias.lower)
     falls, rises = positive & (highest < 1.0), ~positive & (lowest > -1.0)
     upper[falls] = np.minimum(upper[falls], highest[falls])
     lower[rises] = np.maximum(lower[rises], lowest[rises])
@@ -268,13 +267,8 @@ class XiAlpha:
         return f"ξα estimates: error ≈ {self.error:.2%}, recall ≈ {self.recall:.2%}, precision ≈ {self.precision:.2%}"
 
 
-def xi_alpha(full: Full, weights: Floats) -> XiAlpha:
-    """The estimates of one binary problem whose samples have these weights; O(n)."""
-    return estimated(full, full.alpha, full.xi, weights)
-
-
-def estimated(full: Full, alpha: Floats, xi: Floats, weights: Floats) -> XiAlpha:
-    """The estimates from α and ξ of each sample; a sample of which they are not known (NaN) is open."""
+def xi_alpha(full: Full, weights: Floats, alpha: Floats, xi: Floats) -> XiAlpha:
+    """The estimates of one binary problem whose samples have these weights, α and ξ; one of which they are NaN is open. O(n)."""
     on, y = full.problem.cost > 0, full.problem.y
     radius2, mass = float(full.squares[on].max()), np.where(on, weights, 0.0)
     number = 2.0 * alpha * radius2 + xi
@@ -286,13 +280,5 @@ def estimated(full: Full, alpha: Floats, xi: Floats, weights: Floats) -> XiAlpha
     verdicts = np.full(len(y), Verdict.CORRECT, dtype=object)
     verdicts[may_fail] = Verdict.OPEN
     verdicts[xi > 1.0] = Verdict.WRONG
-    return XiAlpha(
-        error=(d_plus + d_minus) / float(mass.sum()),
-        recall=kept / n_plus,
-        precision=kept / (kept + d_minus) if kept + d_minus > 0 else 0.0,
-        alpha=alpha,
-        xi=xi,
-        number=number,
-        radius2=radius2,
-        verdicts=verdicts,
-    )
+    error, precision = (d_plus + d_minus) / float(mass.sum()), kept / (kept + d_minus) if kept + d_minus > 0 else 0.0
+    return XiAlpha(error, kept / n_plus, precision, alpha, xi, number, radius2, verdicts)

@@ -7,18 +7,17 @@ of a problem on all samples with these costs is what its own fit solves.
 """
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from maxmargin.analysis.leave_one_out import Goal, tightened
 from maxmargin.analysis.leave_one_out.full import TUNING
-from maxmargin.core import Candidate, Problem, Regularization, Solution, make_feasible
+from maxmargin.core import Problem, Regularization, Solution, to_candidate
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import check_choice, check_tol
 from maxmargin.estimators.linear import LinearSVC
-from maxmargin.estimators.multiclass.one_vs_one import Vote, vote
+from maxmargin.estimators.multiclass.one_vs_one import Vote, opponents
 from maxmargin.estimators.multiclass.one_vs_rest import largest
 from maxmargin.estimators.separable import refuse_contradictions
 from maxmargin.estimators.svc import KernelClassifier
@@ -51,39 +50,33 @@ class LabelRule:
 
     def open_entries(self, lower: Floats, upper: Floats, goal: Goal) -> Flags:
         """Which (problem, sample) to know better, to this goal, so that open labels become certain."""
-        may_count = ~is_signed(lower, upper) if goal.at_sign else np.ones(lower.shape, dtype=bool)
-        if self.is_one_vs_rest and not goal.at_sign:
+        may_count = np.ones(lower.shape, dtype=bool)
+        if goal.at_sign:
+            may_count = (lower <= 0) & (upper > 0)
+        elif self.is_one_vs_rest:
             may_count = upper >= lower.max(axis=0)
-        return np.asarray(may_count & ~self.label(lower, upper).is_certain)
+        return may_count & ~self.label(lower, upper).is_certain  # type: ignore[no-any-return]
 
     def label(self, lower: Floats, upper: Floats) -> Vote:
         """The class of each sample, and whether no decision within its interval changes it."""
+        value = middle(lower, upper)
         if self.n_classes > 2 and self.is_one_vs_rest:
-            return largest(middle(lower, upper), lower, upper)
-        if self.n_classes > 2 and self.breaks_ties:
-            lower, upper = self._votes_and_sums(lower, upper)
-            return largest(middle(lower, upper), lower, upper)
-        middles = np.where(middle(lower, upper) > 0, 0.5, -0.5)
-        decisions = np.where(lower > 0, 1.0, np.where(upper <= 0, -1.0, middles))
-        return vote(decisions, self.n_classes, np.where(is_signed(lower, upper), 0.0, 1.0))
+            return largest(value, lower, upper)
+        return largest(self._votes(value, value)[0], *self._votes(lower, upper))
 
-    def _votes_and_sums(self, lower: Floats, upper: Floats) -> Floats:
-        """The ends of the scores: both parts are monotone in every decision."""
+    def _votes(self, lower: Floats, upper: Floats) -> Floats:
+        """The ends of the votes of each class, which are monotone in every decision, and what tells equal ones apart."""
         votes, sums = np.zeros((2, 2, self.n_classes, lower.shape[1]))
-        for k, (i, j) in enumerate(combinations(range(self.n_classes), 2)):
+        for k, (i, j) in enumerate(opponents(self.n_classes)):
             sure, never = lower[k] > 0, upper[k] <= 0
             votes[:, i] += sure, ~never
             votes[:, j] += never, ~sure
             sums[:, i] += lower[k], upper[k]
             sums[:, j] += -upper[k], -lower[k]
+        if self.n_classes == 2 or not self.breaks_ties:
+            return votes - np.arange(self.n_classes)[:, np.newaxis] / self.n_classes  # the first of equals
         with np.errstate(invalid="ignore"):
-            share = np.where(np.isinf(sums), np.sign(sums), sums / (np.abs(sums) + 1.0)) / 3.0
-        return np.asarray(votes + share)
-
-
-def is_signed(lower: Floats, upper: Floats) -> Any:
-    """Where the sign is certain."""
-    return (lower > 0) | (upper <= 0)
+            return votes + np.where(np.isinf(sums), np.sign(sums), sums / (np.abs(sums) + 1.0)) / 3.0
 
 
 def middle(lower: Floats, upper: Floats) -> Floats:
@@ -96,14 +89,14 @@ def middle(lower: Floats, upper: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """A classifier to leave samples out of: its binary problems, and a start for each."""
+    """A classifier to leave samples out of: its binary problems, and a dual point to start each from, if one is known."""
 
     probe: Any
     X: Matrix
     labels: Indices
     weights: Floats
     problems: list[Problem]
-    warm: list[Candidate | None]
+    betas: list[Floats | None]
 
     @classmethod
     def of(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> "Machine":
@@ -122,21 +115,13 @@ class Machine:
                 "leave_one_out needs the L2 penalty and a convex loss, for which one optimum can be bounded; "
                 f"got {problems[0].penalty!r} and {problems[0].loss!r}."
             )
-        warm: list[Candidate | None] = [None] * len(problems)
+        betas: list[Floats | None] = [None] * len(problems)
         is_fitted = getattr(estimator, "shape_fit_", None) == X.shape
         if is_fitted and np.array_equal(estimator.classes_, probe.classes_):
             found = estimator._candidates(X, labels, weights)
             if all(mine.kernel == theirs.kernel for mine, (theirs, _) in zip(problems, found, strict=True)):
-                warm = [candidate for _, candidate in found]
-        return cls(probe, X, labels, weights, problems, warm)
-
-    def from_betas(self, betas: list[Floats]) -> "Machine":
-        """The same, started from these dual variables."""
-        warm: list[Candidate | None] = []
-        for problem, last in zip(self.problems, betas, strict=True):
-            beta = make_feasible(problem, last)
-            warm.append(Candidate(problem.combine(beta), 0.0, beta))
-        return replace(self, warm=warm)
+                betas = [candidate.beta for _, candidate in found]
+        return cls(probe, X, labels, weights, problems, betas)
 
     @property
     def rows(self) -> list[Indices]:
@@ -153,9 +138,10 @@ class Machine:
         """Each problem, tightly; a hard margin separates, or what was proved is raised."""
         solver = solver_from_name(self.probe.solver, seed=0, n_threads=n_threads)
         solutions = []
-        for k, (problem, warm) in enumerate(zip(self.problems, self.warm, strict=True)):
+        for k, (problem, beta) in enumerate(zip(self.problems, self.betas, strict=True)):
             if problem.is_hard:
                 refuse_contradictions(problem, *self.probe._sides()[k])
+            warm = None if beta is None else to_candidate(problem, beta)
             solution = tightened(problem, solver, tol=self.probe.tol, warm=warm)
             solutions.append(self.probe._settled(k, problem, solution))
         return solutions
@@ -163,7 +149,7 @@ class Machine:
     @property
     def max_bytes(self) -> int:
         """What the equations of each problem may take."""
-        budget: Budget = self.probe._budget(-1, None, getattr(self.probe, "cache_size", "auto"))
+        budget: Budget = self.probe._budget(-1, None, self.probe.cache_size)
         return budget.bytes // len(self.problems)
 
     def groups(self, resolve: str) -> list[tuple["Machine", Indices]]:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,10 +118,10 @@ class Run:
     """
 
     def __init__(self, machine: Machine, n_jobs: int | None, started: float, observe: Observer | None = None) -> None:
-        n_jobs = machine.probe.n_jobs if n_jobs is None and hasattr(machine.probe, "n_jobs") else n_jobs
+        n_jobs = machine.probe.n_jobs if n_jobs is None else n_jobs
         self.machine, self.rows, shape = machine, machine.rows, (len(machine.problems), machine.X.shape[0])
         self.n_threads, self.started, self.observe = usable_threads(n_jobs), started, observe
-        self.was_stopped, self.fit_seconds, self.betas = False, 0.0, list[Floats]()
+        self.was_stopped, self.fit_seconds, self.betas = False, 0.0, machine.betas
         self.lower, self.upper = np.full(shape, -np.inf), np.full(shape, np.inf)
         self.is_retrained, self.is_solved_for, self.is_alone = np.zeros((3, *shape), dtype=bool)
         self.is_outside = np.ones(shape, dtype=bool)
@@ -139,7 +140,7 @@ class Run:
     def _begin(self, part: Machine, samples: Indices, tol: float) -> bool:
         """Solve the problems of a group and take over what they tell of its samples; False: interrupted."""
         began = time.perf_counter()
-        solutions = (part.from_betas(self.betas) if self.betas else part).solve(self.n_threads)
+        solutions = replace(part, betas=self.betas).solve(self.n_threads)
         self.betas = [solution.beta for solution in solutions]
         self.fit_seconds += time.perf_counter() - began
         self.is_meant = np.isin(np.arange(self.lower.shape[1]), samples)
@@ -233,7 +234,7 @@ class Run:
             return values[0] if len(values) == 1 else values.T
 
         estimates = tuple(
-            analysis.estimated(one.full, self.alpha[k, rows], self.xi[k, rows], weights[rows])
+            analysis.xi_alpha(one.full, weights[rows], self.alpha[k, rows], self.xi[k, rows])
             for k, (one, rows) in enumerate(zip(self.left, self.rows, strict=True))
         )
         return LeaveOneOut(
@@ -304,7 +305,7 @@ def xi_alpha(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> XiAlp
     weights = np.ones(np.shape(y)[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     with one_blas_thread():
         estimates = tuple(
-            analysis.xi_alpha(Full.of(problem, candidate), weights[problem.row(np.arange(problem.n))])
-            for problem, candidate in stored.problems
+            analysis.xi_alpha(full, weights[full.problem.row(np.arange(full.problem.n))], full.alpha, full.xi)
+            for full in (Full.of(*pair) for pair in stored.problems)
         )
     return estimates[0] if len(estimates) == 1 else estimates

@@ -1,7 +1,7 @@
 """LeaveOneOutSearch: choose C by exact leave-one-out, each C from the solution of the last."""
 
 import time
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +14,6 @@ from maxmargin.estimators.base import check_flag, check_tol
 from maxmargin.estimators.leave_one_out.machine import Machine
 from maxmargin.estimators.leave_one_out.result import LeaveOneOut
 from maxmargin.estimators.leave_one_out.run import Run
-from maxmargin.typing import Floats
 
 
 @dataclass(eq=False, repr=False)
@@ -80,13 +79,12 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         for C in candidates:
             Regularization.of(C)
         results: list[LeaveOneOut] = []
-        betas: list[Floats] = []
+        run = None
         for C in candidates:
             started = time.perf_counter()
             machine = Machine.of(clone(self.estimator).set_params(C=C), X, y, sample_weight)
-            run = Run(machine.from_betas(betas) if betas else machine, self.n_jobs, started)
+            run = Run(machine if run is None else replace(machine, betas=run.betas), self.n_jobs, started)
             results.append(run.result(self.resolve, False, tol, verbose))
-            betas = run.betas
             if results[-1].status is Status.INTERRUPTED:
                 break
         self._store(candidates[: len(results)], results, machine)
