@@ -187,7 +187,7 @@ def bias_from(fit_intercept: Any, intercept_scaling: Any) -> Bias:
     if intercept_scaling is None:
         return Bias.free() if fit_intercept else Bias.none()
     if not fit_intercept:
-        raise InvalidInputError(f"intercept_scaling={intercept_scaling!r} penalises an intercept; it needs fit_intercept=True.")
+        raise InvalidInputError(f"intercept_scaling={intercept_scaling!r} needs fit_intercept=True: there is no intercept.")
     return Bias.penalized(intercept_scaling)
 
 

@@ -49,6 +49,8 @@ def checked_weights(sample_weight: Any, X: Matrix) -> Floats:
 
 def check_each_class(weights: Floats, labels: Indices, classes: Any) -> None:
     """Refuse weights that leave a class out."""
+    if not weights.any():
+        raise InvalidInputError("Sample weights must contain at least one non-zero number.")
     total = np.bincount(labels, weights=weights, minlength=len(classes))
     if (total <= 0).any():
         name = classes.tolist()[int(np.argmin(total))]
