@@ -15,7 +15,7 @@ from maxmargin import LinearSVC as OnOneMachine
 from maxmargin import Regularization
 from maxmargin.core import Candidate, Problem, certify, loss_from_name
 from maxmargin.distributed import LinearSVC
-from maxmargin.distributed.course import Course  # noqa: F401  (the module must be importable by itself)
+from maxmargin.distributed.course import Course
 from tests.distributed.collections_of import dask_array, noisy, wide
 from tests.strategies import examples, problems
 
@@ -160,8 +160,6 @@ def test_hard_wide_problems_are_handed_over_to_newton_steps():
 
 
 def test_ctrl_c_between_two_rounds_keeps_the_best_model_so_far(hears_ctrl_c, monkeypatch):
-    from maxmargin.distributed.course import Course
-
     looks, look = [], Course.look
 
     def look_and_press(course):
