@@ -396,7 +396,6 @@ NO_CLAIMS = (
     ("cli/demonstration.py", "2. No hyperplane, and why"),
     ("cli/demonstration.py", "4. What the margin promises"),
     ("cli/estimator_options.py", "The relative duality gap to prove."),
-    ("distributed/workers/dask_cluster.py", "Partition {} cannot be used"),
     ("io/_atomic.py", "Cannot write"),
     ("io/_model_files.py", "This is no model file"),
     ("plot/curves.py", "0–1: 1 if z ≤ 0"),

@@ -160,7 +160,6 @@ def test_hard_wide_problems_are_handed_over_to_newton_steps():
 
 
 def test_ctrl_c_between_two_rounds_keeps_the_best_model_so_far(hears_ctrl_c, monkeypatch):
-
     looks, look = [], Course.look
 
     def look_and_press(course):

@@ -14,7 +14,7 @@ import dask.dataframe as dd
 import pandas as pd
 
 import maxmargin.distributed
-from maxmargin import ConvergenceWarning, InvalidInputError, MissingExtraError
+from maxmargin import ConvergenceWarning, InvalidInputError, MissingExtraError, NotSupportedError, certify
 from maxmargin import LinearSVC as OnOneMachine
 from maxmargin.distributed import LinearSVC
 from tests.distributed.collections_of import dask_array, noisy, rows_of, wide
@@ -150,6 +150,12 @@ def test_models_are_cloned_and_pickled(data):
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict(data[0]), model.predict(data[0]))
     assert clone(model).get_params() == model.get_params()
+
+
+def test_what_needs_dual_variables_is_refused_with_words(data):
+    model = LinearSVC().fit(*data)
+    with pytest.raises(NotSupportedError, match="no dual variables"):
+        certify(model, *data)
 
 
 def test_float32_data_stay_so():

@@ -216,7 +216,7 @@ def cocoa(course: Course) -> None:
         if seems_done and (is_full or plan.n_blocks == 1):
             if course.judge():
                 return
-            ascent.caution *= 2.0
+            ascent.caution *= 1.5
         is_full = seems_done or n_sweeps % tuning.full_every == 0 or ascent.n_active == 0
         to_come = rounds_to_come(ascent.missing, max(course.tol, DRIVER.finest) * abs(ascent.dual), tuning.pace)
         if (is_roomy and to_come > Auto.tuning.newton_price) or course.is_stalled(ascent.gap):

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import Candidate, Solution, Status, loss_from_name, products
+from maxmargin.core import Solution, Status, loss_from_name, products
 from maxmargin.distributed.cocoa import cocoa
 from maxmargin.distributed.course import Course, Rounds
 from maxmargin.distributed.inputs import Survey, lazy_rows, partitions_of, surveyed, widened
@@ -28,7 +28,7 @@ from maxmargin.estimators.training_data import class_factors
 from maxmargin.solvers import Clock, Observer
 from maxmargin.solvers.linear.proximal_newton import first_size
 from maxmargin.threads import one_blas_thread
-from maxmargin.typing import Floats, Indices
+from maxmargin.typing import Floats
 
 
 @dataclass(repr=False, eq=False)
@@ -204,7 +204,7 @@ class LinearSVC(OneVsRest):
             return labels_from(F, classes)
         return F.map_blocks(labels_from, classes, drop_axis=list(range(1, F.ndim)), meta=np.empty(0, classes.dtype))
 
-    def _stored(self, labels: Indices) -> list[Candidate]:
+    def _candidates(self, X: Any, labels: Any, weights: Any) -> Any:
         raise NotSupportedError("maxmargin.distributed.LinearSVC keeps no dual variables to judge; its proof is certificate_.")
 
 

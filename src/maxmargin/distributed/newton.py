@@ -231,7 +231,7 @@ def newton(course: Course, w: Floats, level: float) -> None:
 
 def sampled(site: Site, share: float) -> Sums:
     """A random part of the samples that count, and their costs raised to match: this share of each class, at least one."""
-    (_, rows, _, labels, cost), rng = site.piece, np.random.default_rng(site.plan.seed)
+    (_, rows, _, labels, cost), rng = site.piece, np.random.default_rng((site.plan.seed, site.number))
     factor = np.zeros(len(cost))
     for label in np.unique(labels[cost > 0]):
         members = np.flatnonzero((labels == label) & (cost > 0))

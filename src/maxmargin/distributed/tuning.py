@@ -19,7 +19,7 @@ class DistributedTuning:
     more than the work, with more the blocks work against each other."""
 
     late: float = 8.0
-    """Multiple of the other blocks' median time after which a block is given to another worker."""
+    """Multiple of the blocks' median time after which a block is given to another worker."""
 
     grace: float = 3.0
     """Seconds that a worker may take in any case: to answer a round, and to show that the client reaches it directly."""

@@ -78,6 +78,7 @@ class Site(NamedTuple):
     plan: Plan
     memory: Memory
     carried: dict[str, Any]
+    number: int  # of the partition
 
 
 Command = tuple[Callable[..., Sums], *tuple[Any, ...]]
@@ -120,7 +121,7 @@ class Block:
     def site(self, k: int, i: int, piece: Piece, carried: dict[str, Any]) -> Site:
         """A partition as binary problem k sees it."""
         y = np.where(piece.labels == self.plan.positives[k], 1.0, -1.0)
-        return Site(piece, y, self.plan, self.memories.setdefault((k, i), Memory()), carried)
+        return Site(piece, y, self.plan, self.memories.setdefault((k, i), Memory()), carried, self.first + i)
 
     def piece(self, i: int) -> Piece:
         """A partition, ready for the loops."""
