@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -64,11 +65,7 @@ class Separable:
     b: float
     margin: float
     problem: Problem = field(repr=False)
-
-    @property
-    def is_separable(self) -> bool:
-        """True."""
-        return True
+    is_separable: ClassVar[bool] = True
 
     def check(self) -> Check:
         """Verify y_j F_j > 0 for every sample: exactly on linear data, beyond the rounding of its sums for a kernel."""
@@ -120,11 +117,7 @@ class NotSeparable:
     margin_bound: float
     problem: Problem = field(repr=False)
     exact: dict[int, Fraction] | None = field(default=None, repr=False)
-
-    @property
-    def is_separable(self) -> bool:
-        """False."""
-        return False
+    is_separable: ClassVar[bool] = False
 
     def check(self) -> Check:
         """Verify the identity: in rational arithmetic where the exact weights are at hand, else its residual in float64."""
@@ -175,11 +168,7 @@ class Undecided:
 
     margin_bound: float
     scale: float
-
-    @property
-    def is_separable(self) -> None:
-        """Not known."""
-        return
+    is_separable: ClassVar[None] = None
 
     def check(self) -> Check:
         """Always false: there is no claim to check."""

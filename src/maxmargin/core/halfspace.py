@@ -72,8 +72,9 @@ class Halfspace:
     @property
     def width(self) -> float:
         """1/‖w‖: the distance between the hyperplane F = 0 and the margins F = ±1."""
-        unit, exponent = self._scaled("width")
-        return _ldexp(1.0 / unit.length, -exponent)
+        _, _, length, exponent = self._scaled("width")
+        with np.errstate(over="ignore"):
+            return float(np.ldexp(1.0 / length, -exponent))
 
     def decision(self, X: Matrix) -> Floats:
         """F(x) = ⟨w, x⟩ + b for each row."""
@@ -85,8 +86,8 @@ class Halfspace:
 
     def distance(self, X: Matrix) -> Floats:
         """F(x)/‖w‖: the distance to the hyperplane, negative on the side where F < 0."""
-        unit, _ = self._scaled("distance")
-        return _affine(self._rows(X), unit.w, unit.b) / unit.length
+        w, b, length, _ = self._scaled("distance")
+        return _affine(self._rows(X), w, b) / length
 
     def margins(self, X: Matrix, y: ArrayLike) -> Floats:
         """y·F(x)/‖w‖: the geometric margin of each sample, negative on the wrong side."""
@@ -107,16 +108,16 @@ class Halfspace:
 
     def project(self, X: Matrix) -> Floats:
         """The nearest point of the hyperplane, x − (F(x)/‖w‖²)·w, for each row; dense, O(n·d) memory."""
-        unit, _ = self._scaled("projection")
+        w, b, length, _ = self._scaled("projection")
         X = self._rows(X)
-        away = _affine(X, unit.w, unit.b) / (unit.length * unit.length)
+        away = _affine(X, w, b) / (length * length)
         dense = X.toarray() if sp.issparse(X) else X
-        return np.asarray(dense - np.outer(away, unit.w), dtype=np.float64)
+        return np.asarray(dense - np.outer(away, w), dtype=np.float64)
 
     def normalized(self) -> "Halfspace":
         """The same set with ‖w‖ = 1, so that F is the signed distance."""
-        unit, _ = self._scaled("unit normal")
-        return Halfspace(unit.w / unit.length, unit.b / unit.length)
+        w, b, length, _ = self._scaled("unit normal")
+        return Halfspace(w / length, b / length)
 
     def canonical(self, X: Matrix, y: ArrayLike) -> "Halfspace":
         """The same set, scaled so that the closest sample has y·F = 1; then :attr:`width` is the margin.
@@ -126,19 +127,19 @@ class Halfspace:
         InvalidInputError
             If a sample lies on the hyperplane or on the wrong side: no scale makes its y·F equal 1.
         """
-        unit, _ = self._scaled("canonical form")
-        F = _affine(self._rows(X), unit.w, unit.b)
+        w, b, length, _ = self._scaled("canonical form")
+        F = _affine(self._rows(X), w, b)
         closest = float(_some(_labels(y, len(F)) * F).min())
         if not closest > 0.0:
             raise InvalidInputError(
-                f"The halfspace does not separate the samples: its smallest y·F/‖w‖ is {closest / unit.length:.6g} "
+                f"The halfspace does not separate the samples: its smallest y·F/‖w‖ is {closest / length:.6g} "
                 "where a number > 0 is wanted. Use slack() to see which samples are in the way."
             )
         with np.errstate(over="ignore"):  # an infinite weight is refused by the constructor
-            return Halfspace(unit.w / closest, unit.b / closest)
+            return Halfspace(w / closest, b / closest)
 
-    def _scaled(self, what: str) -> "tuple[_Scaled, int]":
-        """(w, b)·2^−e with max|w| in [½, 1), and e."""
+    def _scaled(self, what: str) -> tuple[Floats, float, float, int]:
+        """(w, b)·2^−e with max|w| in [½, 1), the norm of that w, and e."""
         largest = float(np.abs(self.w).max())
         if largest == 0.0:
             raise InvalidInputError(
@@ -147,7 +148,9 @@ class Halfspace:
             )
         exponent = math.frexp(largest)[1]
         w = np.ldexp(self.w, -exponent)
-        return _Scaled(w, _ldexp(self.b, -exponent), math.sqrt(float(w @ w))), exponent
+        with np.errstate(over="ignore"):
+            b = float(np.ldexp(self.b, -exponent))
+        return w, b, math.sqrt(float(w @ w)), exponent
 
     def _rows(self, X: Matrix) -> Matrix:
         """X as a CSR or dense matrix of floats with d columns."""
@@ -173,23 +176,6 @@ class Halfspace:
     def __repr__(self) -> str:
         w = np.array2string(self.w, separator=", ", threshold=8, edgeitems=3)
         return f"Halfspace(w={w}, b={self.b!r})"
-
-
-@dataclass(frozen=True, eq=False)
-class _Scaled:
-    """(w, b) times a power of two, and the norm of that w."""
-
-    w: Floats
-    b: float
-    length: float
-
-
-def _ldexp(x: float, exponent: int) -> float:
-    """x·2^exponent, infinite where it overflows."""
-    try:
-        return math.ldexp(x, exponent)
-    except OverflowError:
-        return math.copysign(math.inf, x)
 
 
 def _affine(X: Matrix, w: Floats, b: float) -> Floats:

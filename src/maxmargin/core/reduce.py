@@ -19,7 +19,7 @@ The hard margin is posed as the distance between the two hulls, which is feasibl
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -182,18 +182,11 @@ def to_dual(problem: Problem, units: Units | None = None) -> ConeProgram:
     return ConeProgram(P, q, sp.csc_array(A), b, n_equalities, lambda x, z: _spread(problem, y * x[:n] * rescale))
 
 
-class Costs(NamedTuple):
+def _costs(problem: Problem, length: float, units: Units | None) -> tuple[float, Floats, Floats]:
     """The program's unit of α times its length², and every cost and the total of each free bias in that unit."""
-
-    top: float
-    cost: Floats
-    total: Floats
-
-
-def _costs(problem: Problem, length: float, units: Units | None) -> Costs:
     cost = problem.cost[problem.present]
     alpha = float(cost.max()) if units is None else units.alpha
-    return Costs(alpha * length**2, cost / alpha, bias_totals(problem) / alpha)
+    return alpha * length**2, cost / alpha, bias_totals(problem) / alpha
 
 
 def _is_balanced(problem: Problem) -> bool:

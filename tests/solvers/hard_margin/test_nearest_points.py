@@ -113,3 +113,20 @@ def test_a_looser_tolerance_stops_earlier_and_within_it():
     shortest = math.sqrt(tight.u @ tight.u)
     assert (loose.alpha > 0).sum() <= (tight.alpha > 0).sum() + 1
     assert shortest <= np.linalg.norm(loose.u) <= shortest * 1.2
+
+
+def test_hulls_that_meet_among_rows_of_very_different_length_end_the_exchanges():
+    # u falls from one exchange to the next, but α cannot say so: its own point is rounding
+    V = np.array(
+        [
+            [-2.0, -191.597189, -339.899885, -0.589692152],
+            [1.59405262, -3.0, 0.0, 0.0],
+            [-0.889317206, -349.929756, 0.0, 1.868166e-43],
+            [-0.165272981, 0.0, 21.5885559, -0.0853809623],
+            [0.420359368, 0.0, 3.0, 1.0],
+            [-714.023046, 0.0, 2.0, 0.0],
+            [0.0, 1.0, -1.10561855e-62, 0.0],
+        ]
+    )
+    found = run(V, np.zeros(7, dtype=np.intp), tol=1e-9)
+    assert np.linalg.norm(found.u) <= 1e-12

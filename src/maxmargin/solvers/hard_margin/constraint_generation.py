@@ -22,7 +22,7 @@ from maxmargin.solvers.refine import refine
 from maxmargin.typing import Floats, Indices
 
 BATCH = 50
-"""Samples of each class that a round may take in: twice as many with a kernel, eight times as many without."""
+"""Samples of each class that a round may take in (more in high dimensions)."""
 
 KEEP = 0.2
 """Samples of the working set within this share of the margin stay in it."""
@@ -67,7 +67,7 @@ class ConstraintGeneration(Solver):
 
     def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """Start from the samples nearest to the other class, and from the support of a warm start."""
-        batch = (8 if problem.is_linear else 2) * BATCH
+        batch = max(BATCH, min(problem.X.shape[1] // 2, 400)) if problem.is_linear else 2 * BATCH
         working = _first_working_set(problem, batch)
         beta = np.zeros(problem.n)
         if warm is not None:

@@ -47,10 +47,11 @@ def nearest_points(V: Floats, group: Indices, start: Floats, *, tol: float, max_
     first[np.argmax(E, axis=0)] = 1.0
     totals = E @ (start @ E)
     alpha = start / totals if totals.all() else first
-    rows, members, Q, R = _factor(V, E, alpha)
+    rho = _square(alpha @ V)
+    rows, members, Q, R = _factor(V, E, rho, alpha)
     if len(members) > most or not np.abs(R.diagonal()).min() > DEPENDENT * np.abs(R).max():
-        alpha = first
-        rows, members, Q, R = _factor(V, E, alpha)
+        alpha, rho = first, _square(first @ V)
+        rows, members, Q, R = _factor(V, E, rho, alpha)
     u, least = alpha @ V, np.inf
     while clock.seconds_left > 0:
         try:
@@ -80,9 +81,9 @@ def nearest_points(V: Floats, group: Indices, start: Floats, *, tol: float, max_
         entering = int(np.argmin(slack))
         if slack[entering] >= -tol * value:
             return NearestPoints(alpha, u, is_optimal=True)
-        if value < 1e-3 * rows[0, -E.shape[1] :].max() ** 2:
-            rows, members, Q, R = _factor(V, E, alpha)
-            least = np.inf
+        if value < 1e-3 * rho:
+            rho, least = value, np.inf
+            rows, members, Q, R = _factor(V, E, rho, alpha)
         if len(members) == most:
             break
         try:
@@ -93,9 +94,11 @@ def nearest_points(V: Floats, group: Indices, start: Floats, *, tol: float, max_
     return NearestPoints(alpha, u, is_optimal=False)
 
 
-def _factor(V: Floats, E: Floats, alpha: Floats) -> tuple[Floats, Indices, Floats, Floats]:
-    """All rows with √ρ for their group, ρ being what ½‖u‖² is about; those with weight, and their Q and R."""
-    u, members = alpha @ V, np.flatnonzero(alpha)
-    rho = max(float(u @ u), np.finfo(np.float64).tiny)
-    rows = np.hstack([V, np.sqrt(rho) * E])
+def _square(u: Floats) -> float:
+    return max(float(u @ u), np.finfo(np.float64).tiny)
+
+
+def _factor(V: Floats, E: Floats, rho: float, alpha: Floats) -> tuple[Floats, Indices, Floats, Floats]:
+    """All rows with √ρ for their group, those with weight, and the Q and R of these."""
+    rows, members = np.hstack([V, np.sqrt(rho) * E]), np.flatnonzero(alpha)
     return rows, members, *qr(rows[members].T, mode="economic")

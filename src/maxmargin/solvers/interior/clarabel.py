@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.core.reduce import ConeProgram
 from maxmargin.solvers.base import Clock, deferred_interrupt
@@ -33,7 +34,8 @@ def run_clarabel(program: ConeProgram, clock: Clock, accuracy: float = 1e-13) ->
     cones = [clarabel.NonnegativeConeT(n_rows - program.n_equalities)]
     if program.n_equalities:
         cones.insert(0, clarabel.ZeroConeT(program.n_equalities))
-    solver = clarabel.DefaultSolver(_csc_matrix(program.P), program.q, _csc_matrix(program.A), program.b, cones, settings)
+    P, A = sp.csc_matrix(program.P), sp.csc_matrix(program.A)  # Clarabel reads SciPy's older matrix class
+    solver = clarabel.DefaultSolver(P, program.q, A, program.b, cones, settings)
     raised: list[BaseException] = []
 
     def should_stop(info: Any) -> bool:
@@ -50,10 +52,3 @@ def run_clarabel(program: ConeProgram, clock: Clock, accuracy: float = 1e-13) ->
         raise raised[0]
     was_stopped = str(solution.status) in ("CallbackTerminated", "MaxIterations", "MaxTime")
     return ConeResult(np.asarray(solution.x), np.asarray(solution.z), int(solution.iterations), was_stopped)
-
-
-def _csc_matrix(matrix: Any) -> Any:
-    """Clarabel reads SciPy's older matrix class."""
-    import scipy.sparse as sp
-
-    return sp.csc_matrix(matrix)

@@ -107,16 +107,12 @@ class InteriorPoint(Solver):
             return Progress(state.best_gap, 0, is_last, is_last and problem.is_hard and np.isinf(state.best_gap))
         result = run_clarabel(program := reduce(problem, units), clock)
         state.rough = program.beta(result.x, result.z)
-        self._keep(state, to_candidate(problem, state.rough))
-        hopeless = problem.is_hard and np.isinf(state.best_gap)
-        return Progress(state.best_gap, result.rounds, is_last, is_infeasible=is_last and hopeless)
-
-    @staticmethod
-    def _keep(state: _State, candidate: Candidate) -> None:
-        candidate = refine(state.problem, candidate)
-        gap = certify(state.problem, candidate).relative_gap
+        candidate = refine(problem, to_candidate(problem, state.rough))
+        gap = certify(problem, candidate).relative_gap
         if state.best is None or gap < state.best_gap:
             state.best, state.best_gap = candidate, gap
+        hopeless = problem.is_hard and np.isinf(state.best_gap)
+        return Progress(state.best_gap, result.rounds, is_last, is_infeasible=is_last and hopeless)
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The best candidate of the runs so far."""

@@ -7,7 +7,7 @@ the optimum of its own last step, which is certified as any hinge problem is. A 
 for it.
 """
 
-import time
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,9 +18,8 @@ from maxmargin.core import Candidate, Problem, Ramp, Solution, Status, certify
 from maxmargin.core.ramp import convex_step, outliers
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.solvers.auto import Auto
-from maxmargin.solvers.base import Budget, Observer, Solver, deferred_interrupt
+from maxmargin.solvers.base import Budget, Clock, Observer, Solver, deferred_interrupt
 from maxmargin.solvers.driver import solve
-from maxmargin.typing import Floats
 
 ENDED = (Status.SOLVED, Status.ALMOST, Status.STALLED, Status.UNREACHED)
 """How a convex step may end for the next one to begin; all else ends the fit."""
@@ -78,7 +77,7 @@ def solve_ramp(
     if not starts >= 1:
         raise InvalidInputError(f"The number of starts must be at least 1, got {starts!r}.")
     run = _Run(problem, solver, tol, observe, Budget() if budget is None else budget)
-    first = np.zeros(problem.n, dtype=bool) if warm is None else _outliers_at(problem, warm)
+    first = np.zeros(problem.n, dtype=bool) if warm is None else outliers(problem, problem.decision(warm.w), warm.b)
     best = run.descend(first, warm)
     for is_outlier in _random_parts(problem, starts - 1, seed):
         if best.status not in ENDED:
@@ -87,7 +86,7 @@ def solve_ramp(
         if other.objective < best.objective or other.status not in ENDED:
             kept = other if other.objective < best.objective else best
             best = replace(kept, status=other.status if other.status not in ENDED else kept.status)
-    return replace(best, n_iter=run.rounds)
+    return replace(best, n_iter=run.clock.rounds)
 
 
 def solve_step(step: Problem, solver: "Solver | Auto | None", **settings: Any) -> Solution:
@@ -108,17 +107,12 @@ class _Run:
     def __init__(
         self, problem: Problem, solver: "Solver | Auto | None", tol: float, observe: Observer | None, budget: Budget
     ) -> None:
-        self.problem, self.solver, self.tol, self.observe, self.budget = problem, solver, tol, observe, budget
-        self.began, self.rounds = time.perf_counter(), 0
+        self.problem, self.solver, self.tol, self.observe, self.clock = problem, solver, tol, observe, Clock(budget)
 
     def left(self) -> Budget:
         """What is left of the budget."""
-        seconds, iterations = self.budget.seconds, self.budget.iterations
-        return replace(
-            self.budget,
-            seconds=None if seconds is None else max(seconds - (time.perf_counter() - self.began), 0.0),
-            iterations=None if iterations is None else max(iterations - self.rounds, 0),
-        )
+        rounds, seconds = max(self.clock.rounds_left, 0), max(self.clock.seconds_left, 0.0)
+        return replace(self.clock.budget, iterations=None if math.isinf(rounds) else int(rounds), seconds=seconds)
 
     def descend(self, is_outlier: Any, warm: Candidate | None) -> RampSolution:
         """Convex steps until S stays the same, R no longer falls, or something ends the fit."""
@@ -128,7 +122,7 @@ class _Run:
                 is_outlier = np.zeros(self.problem.n, dtype=bool)
             step = convex_step(self.problem, is_outlier)
             found = solve_step(step, self.solver, tol=self.tol, warm=warm, observe=self.observe, budget=self.left())
-            self.rounds += found.n_iter
+            self.clock.rounds += found.n_iter
             try:
                 with deferred_interrupt():
                     f = self.problem.decision(found.w)
@@ -149,11 +143,6 @@ class _Run:
             if found.status not in ENDED or is_fixed:
                 return best
             is_outlier, warm = now, Candidate(found.w, found.b, found.beta)
-
-
-def _outliers_at(problem: Problem, candidate: Candidate) -> Any:
-    f: Floats = problem.decision(candidate.w)
-    return outliers(problem, f, candidate.b)
 
 
 def _random_parts(problem: Problem, count: int, seed: int) -> Iterator[Any]:

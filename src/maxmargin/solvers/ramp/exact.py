@@ -10,7 +10,6 @@ objectives in it.)
 """
 
 import heapq
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy as np
 from maxmargin.core import L1, Problem, Ramp, Status
 from maxmargin.core.ramp import convex_step
 from maxmargin.errors import NotSupportedError
-from maxmargin.solvers.base import Budget, Event, Observer
+from maxmargin.solvers.base import Budget, Clock, Event, Observer
 from maxmargin.solvers.ramp.cccp import RampSolution, solve_ramp, solve_step
 from maxmargin.typing import Floats
 
@@ -63,17 +62,18 @@ def solve_ramp_exactly(
             f"at most {MOST_BRANCHED} samples, "
             f"got {problem.loss!r}, {problem.kernel!r} and {n}. Use another solver, with several starts."
         )
-    budget, began = Budget() if budget is None else budget, time.perf_counter()
-    best = solve_ramp(problem, tol=NODE_TOL, starts=FIRST_DESCENTS, seed=seed, budget=replace(budget, iterations=None))
+    clock = Clock(Budget() if budget is None else budget)
+    descents = replace(clock.budget, iterations=None)
+    best = solve_ramp(problem, tol=NODE_TOL, starts=FIRST_DESCENTS, seed=seed, budget=descents)
     nothing = np.zeros(problem.n, dtype=bool)
-    heap, count, status = [_Node(0.0, 0, nothing, nothing)], 0, best.status
+    heap, status = [_Node(0.0, 0, nothing, nothing)], best.status
     while heap and heap[0].bound < best.objective * (1.0 - tol):
-        spent = _spent(budget, count, time.perf_counter() - began)
+        spent = clock.spent()
         if spent is not None:
             status = spent
             break
         node = heapq.heappop(heap)
-        count += 1
+        clock.rounds += 1
         is_open = ~node.is_in & ~node.is_out & (problem.cost > 0)
         relaxed = np.where(is_open, problem.cost / (1.0 + _reach(problem, best.objective)), problem.cost)
         step = convex_step(replace(problem, cost=relaxed), node.is_out)
@@ -87,7 +87,7 @@ def solve_ramp_exactly(
         if problem.primal_from(found.w, found.b, f) < best.objective:
             better = solve_ramp(problem, tol=NODE_TOL, warm=found)
             best = better if better.objective < best.objective else best
-        if observe is not None and observe(Event(time.perf_counter() - began, count, _gap(best, heap), None)) is True:
+        if observe is not None and observe(Event(clock.seconds, clock.rounds, _gap(best, heap), None)) is True:
             status = Status.STOPPED
             break
         if bound >= best.objective * (1.0 - tol):
@@ -103,17 +103,9 @@ def solve_ramp_exactly(
             child = {"is_in": node.is_in, "is_out": node.is_out, side: mask}
             if child["is_out"][problem.present].all():  # w = 0 is as good
                 continue
-            heapq.heappush(heap, _Node(bound, 2 * count + (side == "is_out"), **child))
+            heapq.heappush(heap, _Node(bound, 2 * clock.rounds + (side == "is_out"), **child))
     least = min(heap[0].bound, best.objective) if heap else best.objective
-    return replace(best, status=status, n_iter=max(count, 1), bound=least, solver="exact: branch and bound")
-
-
-def _spent(budget: Budget, count: int, seconds: float) -> Status | None:
-    if budget.iterations is not None and count >= budget.iterations:
-        return Status.ITERATION_BUDGET
-    if budget.stop is not None and budget.stop():
-        return Status.INTERRUPTED
-    return Status.TIME_BUDGET if budget.seconds is not None and seconds >= budget.seconds else None
+    return replace(best, status=status, n_iter=max(clock.rounds, 1), bound=least, solver="exact: branch and bound")
 
 
 def _gap(best: RampSolution, heap: list[_Node]) -> float:
