@@ -98,7 +98,8 @@ def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candi
 
     Large β that cancel miss that by their rounding, and what sticks out of the cube scales all of D down. The first correction is
     the smallest relative to |β|, and itself rounded; what that leaves is shared more and more among the small β, whose digits are
-    finer. The best of these, or the candidate itself; nothing is tried where its gap is at most `tol`.
+    finer, at last with less room to spare. The best of these, or the candidate itself; nothing is tried where its gap is at most
+    `tol`.
     """
     best, gap = candidate, certify(problem, candidate, tol=tol).relative_gap
     used, active = np.flatnonzero(candidate.beta), np.flatnonzero(candidate.w)
@@ -107,11 +108,11 @@ def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candi
     columns = dense_rows(problem.X[problem.row(used)][:, active])
     if problem.bias.is_free:
         columns = np.column_stack((columns, np.ones(len(used))))
-    for power in (1.0, 0.0, -1.0, -1.0) if columns.shape[1] else ():
+    for power, spare in ((1.0, 4.0), (0.0, 4.0), (-1.0, 4.0), (-1.0, 1.0)) if columns.shape[1] else ():
         high, low = combine_twice(problem.X, best.beta, problem.rows)
         sizes = np.abs(best.beta[used])
         largest = float(sizes.max() if power > 0.0 else np.sort(sizes)[: columns.shape[1]].max())
-        slip = 4.0 * UNIT * largest * float(problem.lengths.max())  # what Σβ may miss by, times the longest row
+        slip = spare * UNIT * largest * float(problem.lengths.max())  # what Σβ may miss by, times the longest row
         missing = np.sign(candidate.w[active]) * max(1.0 - slip, 0.0) - high[active] - low[active]
         if problem.bias.is_free:
             missing = np.append(missing, -exact_sum(best.beta))

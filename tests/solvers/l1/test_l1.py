@@ -267,12 +267,13 @@ def test_the_dual_point_of_nearly_equal_columns_is_mended(bias):
 
 
 HARD = [
-    *(
-        ("linear", 613000391),
-        ("words", 613000066),
-    ),  # timestamps: a dual point that is too low by a fifth, or a twentieth
+    ("linear", 613000391),  # timestamps: a dual point that is too low by a fifth
+    ("words", 613000066),  # by a twentieth
     ("linear", 621008003),  # weights of 1e12: β cancel but for their last digits
     ("words", 621000799),  # timestamps and the squared hinge: from the best candidate, not from the last
+    ("linear", 712000640),  # offsets of 1e9, which a free bias takes up
+    ("linear", 714000665),  # the same in sparse rows that are full
+    ("linear", 714001537),  # and for the hinge
 ]
 
 
@@ -282,4 +283,12 @@ def test_dual_points_of_large_beta_reach_the_cube(family, seed):
     case.estimator.set_params(max_seconds=60.0)
     model = case.fit()
     assert model.status_ is Status.SOLVED
+    assert list(judge(case, model)) == []
+
+
+def test_offsets_of_1e5_with_a_structure_of_1e_3_reach_nine_digits():
+    case = draw("linear", 713002977)  # three classes; the β can be stored no finer than a gap of 1e-10
+    case.estimator.set_params(max_seconds=60.0)
+    model = case.fit()
+    assert set(model.status_) == {Status.SOLVED}
     assert list(judge(case, model)) == []

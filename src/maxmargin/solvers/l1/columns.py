@@ -14,14 +14,16 @@ from maxmargin.typing import Floats, Indices
 class Columns:
     """Column k of (X, 1) as the loops want it, and what a weight on it costs: 1; for the bias 0 (free) or 1/s (penalised).
 
-    A copy of the data in their own precision, of the samples that count. `units` are the sizes of the columns' entries: the
-    largest one of X, and 1 for the bias.
+    A copy of the data, of the samples that count. `units` are the sizes of the columns' entries: the largest one of X, and 1 for
+    the bias. A free bias takes up any constant, ⟨w, x⟩ + b = ⟨w, x − μ⟩ + (b + ⟨w, μ⟩): columns that vary by less than their mean
+    μ_k (timestamps) stand here without it, so that their digits are those that tell the samples apart. μ_k is 0 for the others.
     """
 
     matrix: Any  # CSC (n, d'), or dense C-contiguous (d', n)
     price: Floats
     units: Floats
     is_sparse: bool
+    mu: Floats
 
     @classmethod
     def of(cls, problem: Problem) -> "Columns":
@@ -30,6 +32,11 @@ class Columns:
         rows = problem.row(on)
         is_all = len(rows) == problem.X.shape[0] and problem.rows is None
         X: Any = problem.X if is_all else problem.X[rows]
+        mu = np.zeros(X.shape[1])
+        if problem.bias.is_free:
+            X = X.toarray() if sp.issparse(X) and 2 * X.nnz >= X.shape[0] * X.shape[1] else X  # no larger
+            mu = mu if sp.issparse(X) else _offsets(X)
+            X = X - mu if mu.any() else X
         has_bias = problem.bias.kind != "none"
         constant = np.ones((len(on), 1), dtype=X.dtype)
         price, units = np.ones((2, X.shape[1] + has_bias))
@@ -42,7 +49,13 @@ class Columns:
             matrix.sum_duplicates()
         else:
             matrix = np.ascontiguousarray((np.hstack([X, constant]) if has_bias else X).T)
-        return cls(matrix, price, units, bool(sp.issparse(X)))
+        return cls(matrix, price, units, bool(sp.issparse(X)), mu)
+
+    def weights(self, candidate: Candidate) -> Floats:
+        """Those of a candidate, with that of a bias behind them."""
+        if len(candidate.w) == len(self.price):
+            return candidate.w
+        return np.append(candidate.w, candidate.b + float(candidate.w @ self.mu))
 
     @property
     def n_values(self) -> int:
@@ -105,6 +118,13 @@ class Columns:
     def _squared(self) -> Any:
         data = np.square(self.matrix.data, dtype=np.float64)
         return sp.csc_array((data, self.matrix.indices, self.matrix.indptr), shape=self.matrix.shape)
+
+
+def _offsets(X: Any) -> Floats:
+    """The mean of each column of dense data whose entries vary by less than that, and 0 for the others."""
+    mean = X.mean(axis=0, dtype=np.float64)
+    square = np.einsum("jk,jk->k", X, X, dtype=np.float64) / len(X)
+    return np.where(square < 2.0 * mean * mean, mean, 0.0)
 
 
 def candidate_of(problem: Problem, w: Floats, alpha: Floats) -> Candidate:

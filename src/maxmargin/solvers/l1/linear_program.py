@@ -92,8 +92,7 @@ class LinearProgram(Solver):
         if warm is None:
             state.chosen = _with_bias(_most(columns.shares(columns.sums(cost * y)), 4 * TUNING.joining), problem)
             return state
-        w = np.append(warm.w, warm.b) if problem.bias.kind != "none" else warm.w
-        self._begin(state, w, np.clip(warm.beta[on] * y, 0.0, cost))
+        self._begin(state, columns.weights(warm), np.clip(warm.beta[on] * y, 0.0, cost))
         return state
 
     @staticmethod

@@ -68,9 +68,7 @@ class PrimalCD(Solver):
         is_hinge = isinstance(problem.loss, Hinge)
         w, centre = np.zeros(len(columns.price)), np.zeros(len(on))
         if warm is not None:
-            w[: len(warm.w)] = warm.w
-            if problem.bias.kind != "none":
-                w[-1] = warm.b
+            w = columns.weights(warm).copy()
             centre = np.clip(warm.beta[on] * y / cost, 0.0, 1.0) if is_hinge else centre
         smoothed = SmoothedL1(
             columns,

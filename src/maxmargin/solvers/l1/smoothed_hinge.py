@@ -124,11 +124,11 @@ class SmoothedL1:
         return False
 
     def _moves(self, used: Indices, new: Floats, A: Any) -> bool:
-        """Take new weights if the objective is lower there."""
+        """Take new weights if the objective is lower there, or the same but for rounding."""
         w = self.w.copy()
         w[used] = new
         z = self.z + self.y * (A @ (new - self.w[used]))
-        is_lower = self.value(w, z) < self.value(self.w, self.z)
+        is_lower = self.value(w, z) < self.value(self.w, self.z) * (1.0 + np.finfo(float).eps)  # the slopes may still gain
         if is_lower:
             self.w, self.z = w, z
         return is_lower
