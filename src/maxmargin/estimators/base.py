@@ -6,7 +6,7 @@ validate → pose binary problems → solve (several in threads, or on joblib's 
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core import Bias, Candidate, Problem, Regularization, Solution, Status, penalty_from_name
+from maxmargin.core import L1, L2, Bias, Candidate, Problem, Regularization, Solution, Status
 from maxmargin.core.certificate.optimum_ball import optimum_balls
 from maxmargin.core.losses import TRAINABLE, loss_from_name
 from maxmargin.errors import InvalidInputError
@@ -25,7 +25,7 @@ from maxmargin.estimators import training_data
 from maxmargin.estimators.multiclass.one_vs_one import opponents
 from maxmargin.estimators.multiclass.parallel import solve_several
 from maxmargin.estimators.multiclass.per_problem import store_solutions
-from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, warn_unless_solved, watching
+from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, warn_of_gap, watching
 from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trainer, store_outliers
 from maxmargin.estimators.training_data import READABLE, Fingerprint, class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix
@@ -171,17 +171,20 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
             partial(self._trainer(k, seed), problem, solver, tol=tol, warm=warm[k]) for k, problem in enumerate(problems)
         ]
         is_watched = self.verbose or getattr(self, "_skl_callbacks", None) or WATCHER.get() is not None
-        with watching(self, X, labels, weights, tol, self._problem_names()) as watch:
+        watched = watching(self, X, labels, weights, tol, self._problem_names()) if is_watched else nullcontext()
+        with watched as watch:
 
             def run(k: int, budget: Budget) -> Solution:
                 self._refuse(k, problems[k])
+                if watch is None:
+                    return self._settled(k, problems[k], tasks[k](budget=budget))
                 watch.begin(k)
-                observe = watch.observer(k, self._share(tol)) if is_watched else None
-                solution = tasks[k](budget=budget, observe=observe)
+                solution = tasks[k](budget=budget, observe=watch.observer(k, self._share(tol)))
                 watch.end(k, solution)
                 return self._settled(k, problems[k], solution)
 
-            solutions = solve_several(tasks, run, budget, threads, watch, self._takes_backends)
+            is_one = len(tasks) == 1
+            solutions = [run(0, budget)] if is_one else solve_several(tasks, run, budget, threads, watch, self._takes_backends)
             self.class_weight_ = class_factors(self.class_weight, self.classes_, labels, weights)
             self.shape_fit_, self.fingerprint_ = X.shape, fingerprint()
             self._store(X, labels, problems, solutions)
@@ -199,9 +202,10 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
 
     def _warn(self, solutions: list[Any], tol: float) -> None:
         """Say which gaps are above the one that was asked for."""
+        silent = (Status.SOLVED, Status.INTERRUPTED, Status.STOPPED, *((Status.ITERATION_BUDGET,) if self.tol is None else ()))
         for solution in solutions:
-            if self.tol is not None or solution.status is not Status.ITERATION_BUDGET:
-                warn_unless_solved(type(self).__name__, solution.status, solution.certificate, tol, self._rounds)
+            if solution.status not in silent:
+                warn_of_gap(type(self).__name__, solution.status, solution.certificate, tol, self._rounds)
 
     # -- problems ------------------------------------------------------------------------------------------------
 
@@ -209,7 +213,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         """The binary problems of validated data, all with one resolved kernel: by default that of the parameters."""
         kernel = self._resolved_kernel(X, weights) if kernel is None else kernel
         trade_off, loss = self._trade_off(), loss_from_name(self.loss)
-        penalty, bias = penalty_from_name(self.penalty), self._bias()
+        penalty, bias = L1() if self.penalty == "l1" else L2(), self._bias()
         factors = class_factors(self.class_weight, self.classes_, labels, weights)[labels]
         shared = None if isinstance(kernel, Linear) else KernelMatrix(kernel, X)
         problems: list[Problem] = []
@@ -232,7 +236,9 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     def _opponents(self) -> list[tuple[int, int | None]]:
         """The positive and the negative class of each binary problem; None is all others."""
         n = len(self.classes_)
-        return [*opponents(n)] if self._is_pairwise or n == 2 else [(k, None) for k in range(n)]
+        if n == 2:
+            return [(1, 0)]
+        return [*opponents(n)] if self._is_pairwise else [(k, None) for k in range(n)]
 
     def _sides(self) -> list[tuple[Any, Any]]:
         """The labels of the two sides of each problem."""

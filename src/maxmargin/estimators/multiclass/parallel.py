@@ -31,14 +31,12 @@ def solve_several(
 ) -> list[T]:
     """The solution of each task: by `run` in threads, or by the tasks themselves where joblib's backend takes several.
 
-    Another process tells nobody how it goes on, so that a watch hears of the ends alone.
+    Another process tells nobody how it goes on, so that a watch, if there is one, hears of the ends alone.
     """
-    if len(tasks) == 1:
-        return [run(0, budget)]
     if not takes_backends or not jobs_elsewhere():
         return in_threads(run, len(tasks), budget, n_threads)
     solutions = map_elsewhere(operator.call, [(partial(task, budget=budget),) for task in tasks])
-    for k, solution in enumerate(solutions):
+    for k, solution in enumerate(solutions if watch is not None else ()):
         watch.begin(k)
         watch.end(k, solution)
     return solutions

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from maxmargin.rounding import UNIT
 from maxmargin.solvers.l1.columns import Columns
 from maxmargin.solvers.l1.tuning import TUNING
 from maxmargin.typing import Floats, Indices
@@ -128,7 +129,7 @@ class SmoothedL1:
         w = self.w.copy()
         w[used] = new
         z = self.z + self.y * (A @ (new - self.w[used]))
-        is_lower = self.value(w, z) < self.value(self.w, self.z) * (1.0 + np.finfo(float).eps)  # the slopes may still gain
+        is_lower = self.value(w, z) < self.value(self.w, self.z) * (1.0 + 2.0 * UNIT)  # the slopes may still gain
         if is_lower:
             self.w, self.z = w, z
         return is_lower
