@@ -1,9 +1,12 @@
 """What `tests.routes` sees of a call."""
 
 import threading
+from pathlib import Path
+
+import pytest
 
 from maxmargin.core.losses import Hinge
-from tests.routes import left_out, recording, route_of, shown
+from tests.routes import ROUTES, left_out, recording, route_of, shown
 
 
 def test_leave_one_out_passes_the_problem_and_its_certificate():
@@ -55,3 +58,14 @@ def test_what_runs_at_import_does_not_count(tmp_path, monkeypatch):
         recorder.is_on = True
         names["f"]()
         assert recorder.route().files == {"made_up.py": "f"}
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_each_route_keeps_to_its_limit_and_stands_on_the_page(name):
+    title, prepare, limit = ROUTES[name]
+    route = route_of(prepare())
+    assert len(route.files) <= limit
+    page = (Path(__file__).parent.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    _, _, after = page.partition(f"{title}: {len(route.files)} files\n")
+    written = after.split("\n\n")[0].split("```")[0].replace("→", " ").split()
+    assert set(written) == set(route.files)  # in whatever order threads enter them
