@@ -16,7 +16,7 @@ from maxmargin.rounding import raised
 Kind: TypeAlias = Literal["error", "rate", "count", "samples", "margin", "confidence", "parameter"]
 """What the number is: an upper bound on an error probability, a rate, a number of updates or of samples, and so on."""
 
-PLUG_IN = "This is a plug-in figure, by values of the sample instead of the distribution: an indication and no guarantee."
+PLUG_IN = "This is a plug-in figure, with values of the sample in place of the distribution's: an indication, not a guarantee."
 
 P = ParamSpec("P")
 
@@ -88,7 +88,7 @@ class Bound:
     def __index__(self) -> int:
         if isinstance(self.value, int):
             return self.value
-        raise TypeError(f"{self.name} is {self.value!r}, no count. Use float() of it.")
+        raise TypeError(f"{self.name} is {self.value!r}, not a count. Use float().")
 
     def __str__(self) -> str:
         vacuous = "This is vacuous: no error probability exceeds 1, so nothing is learned from it." if self.vacuous else ""
@@ -101,7 +101,7 @@ class Bound:
 
 
 class Rule(NamedTuple):
-    """What an input must be, and whether a number is it, given the inputs that were checked before."""
+    """What an input must be, and whether a number meets that, given the inputs that were checked before."""
 
     wanted: str
     holds: Callable[[float, Mapping[str, float]], bool]
@@ -173,7 +173,7 @@ def smallest_sample(value: Callable[[int], float], epsilon: float, guess: float)
     """Smallest m ≥ 1 with value(m) ≤ ε, for a value that does not increase with m: exact, by bisection, O(log m)."""
     if not guess < 1e300:
         raise InvalidInputError(f"epsilon = {epsilon!r} would take more than 1e300 samples. Use a larger epsilon.")
-    low, high = 0, max(1, math.ceil(guess))  # low fails, as nothing is known from no sample; high shall hold
+    low, high = 0, max(1, math.ceil(guess))  # low fails, as nothing is known from no sample; high is raised until it holds
     while value(high) > epsilon:
         low, high = high, 2 * high
     while high - low > 1:

@@ -1,6 +1,6 @@
 """Two samples that contradict each other: the shortest proof that no hyperplane separates the classes.
 
-    z_i = −z_j,    z_j = y_j (x_j, 1) with a free bias,   z_j = y_j x_j through the origin
+    z_i = −z_j,    z_j = y_j (x_j, 1) with a bias,   z_j = y_j x_j through the origin
 
 With a free bias these are equal samples with opposite labels. Through the origin they are also samples x and −x with the same
 label, and the origin itself (i = j). Rows get numbers in one pass over the data, and rows with equal numbers are then compared
@@ -23,7 +23,7 @@ Words: TypeAlias = NDArray[np.uint64]
 
 
 def contradiction(problem: Problem) -> NotSeparable | None:
-    """The witness that two samples of a linear problem make, or one at the origin; None where there are no such samples.
+    """The witness made of two samples that contradict each other, or of one at the origin; None where there are no such samples.
 
     Cost: O(non-zeros) for the numbers and O(n log n) to compare them.
     """
@@ -70,7 +70,7 @@ def row_numbers(X: Matrix, rows: Indices | None = None, *, negated: bool = False
     n, d = X.shape
     out, keys = np.zeros(n, dtype=np.uint64), np.empty(0 if sp.issparse(X) else d, dtype=np.uint64)
     height = rows_that_fit(2 * X.size // max(n, 1), n)
-    with np.errstate(over="ignore"):  # of loops that run uncompiled
+    with np.errstate(over="ignore"):  # uncompiled loops would warn
         fill_keys(keys)
         for top in range(0, n, height):
             sums = out[top : top + height]

@@ -45,7 +45,7 @@ Proof = tuple[str, "Certificate"]
 def proofs(model: Any, certificates: Any = None) -> list[Proof]:
     """The certificates of a model's binary problems, the largest gap first; by default what the fit proved.
 
-    A perceptron has nothing to prove.
+    A perceptron has no certificate: the list is empty.
     """
     from maxmargin.estimators.per_sample import problem_names
 

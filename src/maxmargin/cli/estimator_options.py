@@ -56,7 +56,7 @@ class Budgets:
 
 
 def choose(learning: Learning, budgets: Budgets | None, X: Any, y: Any, screen: Screen) -> Any:
-    """The estimator that the options describe, unfitted; a remark says why, if it was chosen by the data.
+    """The estimator that the options describe, unfitted; a remark says why, if the data decided it.
 
     Parameters that it does not have are refused.
     """
@@ -117,7 +117,7 @@ def _by_data(X: Any, given: set[str]) -> tuple[str, str]:
 
 
 def typed(text: str) -> Any:
-    """A number, true, false or none where it is one, else the text; a number beyond float64 is refused, not made infinite.
+    """The number, True, False or None that the text spells, else the text itself; beyond float64 it is refused.
 
     Examples
     --------

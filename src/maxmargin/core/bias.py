@@ -38,7 +38,7 @@ class Bias:
 
     @classmethod
     def free(cls) -> "Bias":
-        """Unpenalised: the dual gains Σβ = 0."""
+        """Unpenalised: the dual gets the constraint Σβ = τ (0 in classification)."""
         return cls("free")
 
     @classmethod
@@ -131,14 +131,14 @@ def best_biases(problem: "Problem", beta: Floats, f: Floats) -> Any:
 def hinge_interval(f: Floats, y: Floats, cost: Floats, t: Floats | None = None, total: float = 0.0) -> Interval:
     """Where total · b + Σ c_j max(0, y_j(t_j − f_j − b)) is smallest; t = y by default."""
     # Passing a kink from the left raises the slope by its cost: a positive switches off, a negative switches on. It starts at
-    # minus the positives' cost, so it reaches zero where the kinks passed have cost as much, less the total.
+    # minus the positives' cost, so it is zero where the costs of the kinks passed add up to the positives' cost minus the total.
     kinks, flat = (y if t is None else t) - f, FLAT * float(cost.sum())
     balance = float(cost[y > 0].sum()) - total
     return Interval(*weighted_quantiles(kinks, cost, balance - flat, balance + flat))
 
 
 def weighted_quantiles(values: Floats, weights: Floats, *totals: float) -> list[float]:
-    """For each total the smallest value such that those up to it weigh at least that much; the largest one if all do not.
+    """For each total the smallest value such that those up to it weigh at least that much; the largest if all weigh less.
 
     By halving, compiled: O(n), where a sort would cost more than the pass over the data that made the values.
     """
@@ -171,7 +171,7 @@ def squared_hinge_root(f: Floats, y: Floats, cost: Floats, t: Floats | None = No
 
 
 def convex_interval(loss: Loss, f: Floats, y: Floats, cost: Floats, t: Floats, total: float) -> Interval:
-    """The same for any convex loss: where the slope reaches zero, and where it leaves it; both classes must be there."""
+    """The same for any convex loss: from where the slope becomes zero to where it becomes positive; both classes are needed."""
     from scipy.optimize import brentq
 
     kinks, flat = t - f, FLAT * float(cost.sum())

@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 ABOVE = {"KernelMatrix": "matrix", "Expansion": "expansion", "KernelRows": "matrix"}
-"""Names that are public here and live in `kernel_matrix`, which knows the kernels: they are found on first use."""
+"""Names that are public here and live in `kernel_matrix`, a layer above, imported on first use: they are found on first use."""
 
 
 def __getattr__(name: str) -> Any:

@@ -112,7 +112,7 @@ class Auto:
 
 
 class Offer(NamedTuple):
-    """A solver that could go on, and its price in rounds of the present one; infinite where it is not for those who crawl."""
+    """A solver that could go on, and its price in rounds of the present one: infinite if it waits until that has ended."""
 
     solver: Solver
     price: float

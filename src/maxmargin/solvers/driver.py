@@ -218,7 +218,7 @@ class _Run:
         If the present solver is slow: one that is expected to need fewer rounds. If it has ended: the next offer. It starts from
         the best candidate, unless that is worthless; with few samples each is tried from the other start, too, as a candidate may
         help or mislead. Once the gap has halved, every offer may be tried again. What the present solver has found is judged
-        before it is left. One that leads on is followed by its second half, from its end.
+        before it is left. A solver with `leads_on` is always followed by the next offer, from where it ended.
         """
         spent = self.clock.rounds - self.pulse.began
         if has_ended:

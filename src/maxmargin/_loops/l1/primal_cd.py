@@ -9,10 +9,10 @@ went too far is drawn back to where its two slopes meet.
 from maxmargin._loops.jit import loop
 
 DRAWN_BACK = 6
-"""A step of one weight, or of all of them, is shortened so many times at most."""
+"""Lengths of a step that are tried at most: of one weight here, of all of them in `solvers/l1/smoothed_hinge.py`."""
 
 FLATTEST = 0.01
-"""Curvature is taken to be at least this share of what it would be if all samples of the column were bent."""
+"""Curvature is taken to be at least this share of what it is where all losses of the column are quadratic."""
 
 ENOUGH = 0.1
 """A step is not shortened where the slope behind it is below this share of the slope before it."""

@@ -2,13 +2,13 @@
 
     min_β  ½ βᵀKβ + hᵀβ    s.t.  lo ≤ β ≤ hi   and the sum over each group of β stays what it is
 
-K is the small block of the working set; g = Kβ + h is kept up to date in the precision of K, β in float64. The pair comes
-from the second-order rule (WSS 2 of Fan, Chen & Lin, JMLR 2005): i with the largest −g_i among those that may rise, then j
-with the largest gain among those that may fall. Two vectorised passes over the working set for each step: masks are
-numbers that are added (0, or −BIG where a bound forbids the move), and the best entry is looked for chunk by chunk, so that no
-branch depends on the data; only in the best chunk each is looked at by itself. Arrays are padded to whole chunks with
-entries that may move nowhere. With several groups the steps take turns among them. Where no sum is fixed, one entry more, whose
-K is 0 and which has no bounds, takes what a sample moves: a pair with it is a step of one sample alone.
+K is the small block of the working set; g = Kβ + h is kept up to date in the precision of K, β in float64. The pair comes from
+the second-order rule (WSS 2 of Fan, Chen & Lin, JMLR 2005): i with the largest −g_i among those that may rise, then j with the
+largest gain among those that may fall. Two vectorised passes over the working set for each step: a mask is added (0, or −BIG
+where a bound forbids the move), and the best chunk is found without a branch that depends on the data; then its entries are
+compared one by one. Arrays are padded to whole chunks with entries that may move nowhere. With several groups the steps take
+turns among them. Where no sum is fixed, an extra entry without bounds, whose K is 0, balances each move: a pair with it is a step
+of one sample alone.
 
 Rows of K are there from the start (slot[i] says where), or are filled when they are first needed: `fill_row`.
 """
@@ -28,7 +28,7 @@ USED, IS_FULL = 0, 1
 def fill_row(T, squares, i, constant, delta, out):
     """The i-th row of an RBF kernel: out_k = exp(⟨u_i, u_k⟩ − s_i − s_k) + constant for each sample, and delta_i more for k = i.
 
-    T : the u as columns; four features at a time, as many as a multiple of 4. s = ½‖u‖². O(d) a value.
+    T : the u as columns; four features at a time: their number is padded to a multiple of 4. s = ½‖u‖². O(d) a value.
     """
     size = out.shape[0]
     for k in range(size):
@@ -108,12 +108,12 @@ def partner(g, highest, own, Ki, diagonal, fall, least):
 def pair_steps(
     K, slot, T, squares, delta, constant, diagonal, g, beta, lo, hi, rise, fall, floor, share, goal, max_steps, rows
 ):  # fmt: skip
-    """Move pairs until the violation of each group is ≤ max(share · the largest first one, goal); changes beta, and g, in place.
+    """Move pairs until the violation of each group is ≤ max(share · the largest at the start, goal); changes beta and g.
 
     rise[q, k], fall[q, k] : 0 where k is in group q and β_k may still grow, or shrink; −BIG where not. Kept up to date here.
     floor : the least curvature of a pair, as a share of its two diagonal entries (what rounding leaves of twins).
     slot, T, squares, delta, constant : where the rows of K are (−1: nowhere yet), and how one is filled.
-    O(size of K) a step, at most max_steps of them. The last move is not yet in g.
+    O(size of K) a step, at most max_steps of them. Where `max_steps` ends it, the last move is not yet in g.
     """
     big, zero, tiny = rise.dtype.type(1e30), rise.dtype.type(0.0), rise.dtype.type(1e-30)
     two, least = rise.dtype.type(2.0), rise.dtype.type(floor)

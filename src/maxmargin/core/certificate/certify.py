@@ -5,8 +5,8 @@ For any w, b and any feasible β, with m_j = r_j − y_j F_j (in classification 
     gap = P(w, b) − D(β) = Σ_j R_j + Ω(w) + Ω*(w(β)) − ⟨w, w(β)⟩,      R_j = c_j ℓ(m_j) + c_j ℓ*(α_j) − α_j m_j ≥ 0
 
 (hinge and L2: Σ_j (c_j − α_j)[m_j]₊ + α_j[−m_j]₊ + ½‖w − w(β)‖²). Every term is non-negative, so nothing cancels. Each is bounded
-from above: m_j by the bound of its error (`core.scores`), sums by the bound of theirs (`rounding`). So the gap is an upper bound
-for the numbers that are stored, in exact arithmetic; `Certificate.rounding` says which part of it is arithmetic.
+from above: m_j by the bound of its error (`core.certificate.scores`), sums by the bound of theirs (`rounding`). So the gap is an
+upper bound for the numbers that are stored, in exact arithmetic; `Certificate.rounding` says which part of it is arithmetic.
 
 A free bias demands Σβ = τ (0 in classification). What the stored β leaves, s = Σβ − τ, is taken from a sample k that has room:
 β' = β − s·e_k is feasible, and the gap changes by at most |s||m_k| + |s|·‖φ_k‖·‖w − w(β)‖ + ½s²(‖φ_k‖² + 1/(2c_k)), the last for

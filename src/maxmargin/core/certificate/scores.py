@@ -30,13 +30,13 @@ from maxmargin.rounding import SMALLEST, UNIT, gamma, length_above
 from maxmargin.typing import Flags, Floats, Indices, Matrix
 
 MUCH_WORK, VALUE_WORK = 2e8, 16.0
-"""Products of two numbers up to which float64 is used at once (about 0.1 s); a kernel value costs as many beside its features."""
+"""Products of two numbers up to which float64 is used at once (0.1 s); products that a kernel value costs beside its features."""
 
 FINEST = 1e-10
 """Relative gap below which nothing is computed more exactly, however small `tol` is."""
 
 TRIED = 64
-"""Samples that show whether float32 tells enough: the share of those to compute again, ± 6 %."""
+"""Samples tried to estimate, within 6 %, what share float32 leaves undecided."""
 
 GAP_SHARE = 0.1
 """The share of the gap asked for that rounding may cost before more is computed exactly."""
@@ -125,7 +125,7 @@ def _worth_more(problem: Problem, candidate: Candidate, found: Scores, tol: floa
 
 
 def _is_fine_enough(problem: Problem, candidate: Candidate, found: Scores, tol: float) -> bool:
-    """Whether a coarse bound tells that none is: the hinge's charges are at most 2c times the error of the slack."""
+    """Whether none need be computed again, by a coarse bound: the hinge's charges are at most 2c times the error of the slack."""
     if problem.is_hard or not isinstance(problem.loss, Hinge):
         return False
     most = 2.0 * float(problem.cost @ found.slack_error)
@@ -161,7 +161,7 @@ class Charges(NamedTuple):
 
     @classmethod
     def of_hard_margin(cls, found: Scores, alpha: Floats, size: float) -> "Charges":
-        """Where all is divided by the closest sample's margin; `size` is the objective."""
+        """For the hard margin, where everything is divided by the margin of the closest sample; `size` is the objective."""
         m, error = found.slack, found.slack_error
         with np.errstate(invalid="ignore", over="ignore"):
             may_be_closest = m + error >= (m - error).max()
@@ -169,12 +169,12 @@ class Charges(NamedTuple):
 
     @property
     def sums(self) -> Floats:
-        """Of both, over all samples."""
+        """The sums of `worth` and of `blur` over all samples."""
         with np.errstate(invalid="ignore", over="ignore"):
             return np.array([self.worth.sum(), self.blur.sum()])
 
     def beyond(self, most: Floats) -> Flags:
-        """The samples with more than one of these `limits`."""
+        """The samples that exceed either of the two `limits`."""
         return np.asarray(~((self.worth <= most[0]) & (self.blur <= most[1])))
 
 

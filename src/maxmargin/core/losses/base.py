@@ -1,4 +1,4 @@
-"""The face that every loss shows, and how they are made float64."""
+"""What every loss can do; and `floats`, which converts to float64."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -54,7 +54,7 @@ class Loss(ABC):
         return np.where(inside, self.dual_penalty(np.where(inside, alpha, 0.0), cost), np.inf)
 
     def residual(self, m: ArrayLike, alpha: ArrayLike, cost: ArrayLike) -> Floats:
-        """The Fenchel–Young residual r ≥ 0 c·ℓ + (c·ℓ)*(α) − α·m; +∞ where α is outside its box."""
+        """The Fenchel–Young residual c·ℓ + (c·ℓ)*(α) − α·m ≥ 0; +∞ where α is outside its box."""
         raise self._no_dual()
 
     def residual_above(self, m: Floats, error: Floats, alpha: Floats, cost: Floats) -> Floats:

@@ -44,11 +44,11 @@ from maxmargin.typing import Floats, Indices
 class SMO(Solver):
     """Sequential minimal optimisation: the solver for kernels.
 
-    *Use it when* the kernel is not linear. *Needs* L2, hinge or squared hinge, finite costs; any kernel, an indefinite one for a
-    stationary point. *Costs* about n × (support vectors) kernel values, by matrix products or sums over entries, on all cores;
-    memory: one to two and a half copies of the data in float32, a block of at most 4096² values or rows of 128 MiB (a quarter of
-    the budget at most), and where rows are expensive kept ones (half of the budget at most). *Equivalent to* InteriorPoint at
-    its optimum.
+    *Use it when* the kernel is not linear. *Needs* L2, a loss with a quadratic dual (hinge, squared hinge), finite costs; any
+    kernel, an indefinite one for a stationary point. *Costs* about n × (support vectors) kernel values, by matrix products or
+    sums over entries, on all cores; memory: one to two and a half copies of the data in float32, a block of at most 4096² values
+    or rows of 128 MiB (a quarter of the budget at most), and where rows are expensive kept ones (half of the budget at most).
+    *Equivalent to* InteriorPoint at its optimum.
 
     Parameters
     ----------
