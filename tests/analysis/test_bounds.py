@@ -299,7 +299,7 @@ def test_measured_values_make_plug_in_figures_and_the_number_stays():
     assert not plain.plug_in
     assert float(plugged) == float(plain)
     assert "plug-in figure" in str(plugged)
-    assert "no guarantee" in str(plugged)
+    assert "not a guarantee" in str(plugged)
     for make, inputs in ((bounds.soft_margin, SOFT), (bounds.soft_margin_best, BEST)):
         assert "plug-in figure" in str(make(**inputs, plug_in=True))
     assert bounds.leave_one_out_support(n_support=1, m=2, plug_in=True).plug_in
@@ -321,7 +321,7 @@ def test_a_bound_that_counts_is_an_integer_and_others_are_not():
     m = bounds.soft_margin_samples(B=1.0, rho=1.0, epsilon=0.5)
     assert isinstance(m.value, int)
     assert list(range(100))[m] == 8 * 2**2
-    with pytest.raises(TypeError, match="no count"):
+    with pytest.raises(TypeError, match="not a count"):
         int(Bound.__index__(bounds.vc_rate(d=1, m=4)))
 
 
@@ -376,3 +376,8 @@ def test_numpy_numbers_are_numbers():
     plain = bounds.hard_margin(rho=2.0, gamma=0.5, m=400, delta=0.125)
     assert bounds.hard_margin(rho=np.float32(2), gamma=np.float64(0.5), m=np.int32(400), delta=0.125) == plain
     assert all(type(v) in (int, float) for v in plain.inputs.values())
+
+
+def test_an_input_that_is_missing_is_named():
+    with pytest.raises(TypeError, match="rho"):
+        bounds.perceptron_updates(gamma=1.0)

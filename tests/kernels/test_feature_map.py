@@ -68,3 +68,15 @@ def test_a_map_whose_width_depends_on_the_rows_is_refused():
 def test_what_cannot_be_called_is_refused():
     with pytest.raises(InvalidInputError, match="cannot be called"):
         FeatureMap(np.eye(2))
+
+
+def test_features_that_are_stored_twice_are_one_number():
+    def thrice(X):
+        values, n = np.hstack([X, np.full_like(X, 1e8), np.full_like(X, -1e8)]), X.shape[1]
+        return sp.csr_array(
+            (values.ravel(), np.tile(np.arange(n), 3 * len(X)), np.arange(0, values.size + 1, 3 * n)), shape=X.shape
+        )
+
+    X = np.random.default_rng(0).normal(size=(6, 4))
+    summed = thrice(X).toarray()
+    np.testing.assert_allclose(FeatureMap(thrice).block(X, X), summed @ summed.T, rtol=1e-12)

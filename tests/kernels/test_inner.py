@@ -1,10 +1,14 @@
+import operator
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from maxmargin import SVC
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels import Linear
-from maxmargin.kernels.inner import inner_products
+from maxmargin.kernels.inner import inner_products, power_error
 from maxmargin.kernels.tiles import distinct, require_finite, squared_norms
 from tests.kernels import draws
 
@@ -46,3 +50,29 @@ def test_a_value_that_is_not_finite_is_named(value):
     require_finite(np.ones(3), "This")
     with pytest.raises(InvalidInputError, match="This is not finite in float64"):
         require_finite(np.array([1.0, value]), "This")
+
+
+@pytest.mark.parametrize(("scale", "degree"), [(2.0**166, 7), (2.0**400, 3), (2.0**70, 20), (2.0**-160, 7)])
+def test_the_error_bound_of_a_polynomial_is_that_of_any_other_unit(scale, degree):
+    # (γ‖z‖)^degree leaves float64 where γ‖x‖‖z‖ is about 1: the bound was 1e-306
+    rng = np.random.default_rng(5)
+    X, sizes = rng.normal(size=(20, 5)), rng.random(20)
+    usual = power_error(X, X, sizes, 0.2, 0.0, degree, 20)
+    found = power_error(X * scale, X * scale, sizes, 0.2 / scale**2, 0.0, degree, 20)
+    assert np.all(found >= usual * (1.0 - 1e-9))
+    assert np.all(found <= usual * (1.0 + 1e-6))
+
+
+def test_a_polynomial_of_large_data_is_certified_in_exact_arithmetic():
+    rng = np.random.default_rng(5)
+    unit = rng.normal(size=(30, 5))
+    y = (unit[:, 0] * unit[:, 1] > 0).astype(int)
+    X, gamma = unit * 2.0**166, 0.2 / 2.0**332
+    model = SVC(kernel="poly", degree=7, gamma=gamma, C=1.0).fit(X, y)
+    rows = [[Fraction(float(value)) for value in row] for row in X]
+    beta, b = [Fraction(float(value)) for value in model.dual_coef_[0]], Fraction(float(model.intercept_[0]))
+    support = list(zip(beta, (rows[j] for j in model.support_), strict=True))
+    f = [sum(w * (Fraction(gamma) * sum(map(operator.mul, x, z))) ** 7 for w, z in support) for x in rows]
+    square = sum(w * f[j] for w, j in zip(beta, model.support_, strict=True))
+    losses = sum(max(Fraction(0), 1 - (2 * int(label) - 1) * (value + b)) for label, value in zip(y, f, strict=True))
+    assert square / 2 + losses <= Fraction(model.certificate_.primal)

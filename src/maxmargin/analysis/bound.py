@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
+from inspect import signature
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeAlias
 
@@ -143,6 +144,7 @@ def theorem(
 
         @wraps(function)
         def bound(*args: P.args, **kwargs: P.kwargs) -> Bound:
+            signature(function).bind(*args, **kwargs)  # an error where one is missing
             inputs: dict[str, float] = {}
             for key in [key for key in INPUTS if key in kwargs]:
                 inputs[key] = _checked(key, kwargs[key], rules.get(key, INPUTS[key][0]), inputs)

@@ -65,7 +65,7 @@ def row_numbers(X: Matrix, rows: Indices | None = None, *, negated: bool = False
     if rows is not None:
         height = rows_that_fit(row_width(X), len(rows))
         parts = [rows[top : top + height] for top in range(0, len(rows), height)]
-        return np.concatenate([row_numbers(X[part], negated=negated) for part in parts])
+        return np.concatenate([np.zeros(0, np.uint64), *(row_numbers(X[part], negated=negated) for part in parts)])
     X = distinct(X) if sp.issparse(X) else X
     n, d = X.shape
     out, keys = np.zeros(n, dtype=np.uint64), np.empty(0 if sp.issparse(X) else d, dtype=np.uint64)

@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels.inner import OfInnerProduct
-from maxmargin.kernels.tiles import FLOAT64, as_matrix, cast, cut, is_sparse, require_finite, row_width
+from maxmargin.kernels.tiles import FLOAT64, as_matrix, cast, cut, distinct, is_sparse, require_finite, row_width
 from maxmargin.typing import Matrix
 
 
@@ -63,7 +63,7 @@ class FeatureMap(OfInnerProduct):
     def _map(self, X: Matrix, dtype: np.dtype[Any]) -> Matrix:
         """Φ of the rows, checked."""
         features = self.function(cast(X, dtype))
-        features = features.tocsr() if is_sparse(features) else np.asarray(features)
+        features = distinct(features.tocsr()) if is_sparse(features) else np.asarray(features)
         if features.ndim != 2 or features.shape[0] != X.shape[0] or features.dtype.kind not in "fiub":
             raise InvalidInputError(
                 f"The feature map returned shape {features.shape} and dtype {features.dtype} for {X.shape[0]} rows; "

@@ -289,6 +289,7 @@ def product(X: Block, Z: Block, out: Block) -> None:
         out[...] = X @ Z.T  # some versions of NumPy turn the product round for an out in Fortran order: other bits
 
 
+@np.errstate(over="ignore", invalid="ignore", under="ignore")
 def power_error(
     left: Matrix,
     right: Matrix,
@@ -303,16 +304,19 @@ def power_error(
 
     With q = γ‖x‖‖z‖ + |c|, γ⟨x, z⟩ + c errs by (d + 4)uq and its power by degree · (d + 5)u · q^degree; the sum of `terms`
     terms by terms · u · q^degree more. `floor` is added to each length, so that u‖x‖‖z‖ covers products that underflow.
-    Σ_j sizes_j q_j^degree is a polynomial in ‖x‖, whose coefficients are sums over j.
+    Σ_j sizes_j q_j^degree is a polynomial in γ‖x‖r, r = max ‖z‖, whose coefficients are sums over j; a factor that underflows
+    counts as `TINY`, and what overflows is +∞.
     """
     d = max(int(np.diff(X.indptr).max(initial=0)) if is_sparse(X) else X.shape[1] for X in (left, right))
     x, z = (np.sqrt(squared_norms(X, FLOAT64).astype(FLOAT64)) * (1.0 + (d + 4) * UNIT) + floor for X in (left, right))
-    total = np.zeros(len(x))
-    for k in range(degree + 1):
-        moment = float((sizes * (gamma * z) ** k).sum()) * math.comb(degree, k) * abs(constant) ** (degree - k)
-        total += moment * x**k if moment else 0.0
+    root, longest = math.sqrt(abs(gamma)), float(z.max(initial=floor))
+    reach, shift, total = np.maximum((root * longest) * (root * x), TINY), np.float64(abs(constant)), np.zeros(len(x))
+    for k in range(0 if shift else degree, degree + 1):
+        moment = float((sizes * np.maximum((z / longest) ** k, TINY)).sum()) * math.comb(degree, k)
+        total += moment * max(shift ** (degree - k), TINY) * np.maximum(reach**k, TINY)
     units = degree * (d + 5) + terms + degree + 16
-    return np.asarray(1.01 * units * UNIT * total + (len(sizes) + 1.0) * TINY * (1.0 + sizes.max(initial=0.0)))
+    error = 1.01 * units * UNIT * total + (len(sizes) + 1.0) * TINY * (1.0 + sizes.max(initial=0.0))
+    return np.where(np.isnan(error), np.inf, error)
 
 
 def fine_power_sums(X: Matrix, Z: Matrix, weights: Floats, gamma: float, constant: float, degree: int) -> tuple[Floats, Floats]:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits
 
+from maxmargin import LinearSVC
 from maxmargin.analysis.critical_cost import critical_cost
 from maxmargin.core import L1, Bias, Candidate, Hinge, Problem, SquaredHinge, Status, certify
 from maxmargin.solvers import Budget, LinearProgram, PrimalCD, solve
@@ -292,3 +293,10 @@ def test_offsets_of_1e5_with_a_structure_of_1e_3_reach_nine_digits():
     model = case.fit()
     assert set(model.status_) == {Status.SOLVED}
     assert list(judge(case, model)) == []
+
+
+def test_what_is_left_of_the_sum_of_beta_counts_with_the_offsets():
+    for seed in range(10):  # the programs know columns without their means, the certificate knows the data
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(50, 5)) + 1e5 * rng.random(5), rng.integers(0, 2, 50)
+        assert LinearSVC("l1", loss="hinge", C=100.0, tol=1e-7).fit(X, y).certificate_.is_certified

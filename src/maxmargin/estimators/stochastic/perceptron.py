@@ -212,7 +212,7 @@ class Perceptron(StreamLearner):
         stream: PerceptronStream | None = getattr(self, "_stream", None)
         if stream is None:
             raise InvalidInputError("It is not known where this perceptron stood, so that it cannot go on. Use fit first.")
-        return stream
+        return PerceptronStream(stream.w.copy(), stream.u.copy(), stream.t.copy())
 
     def _visit(self, stream: PerceptronStream, samples: Samples, signed: list[Floats], visits: Indices) -> None:
         visits = visits[signed[0][visits] != 0]  # the others have no weight

@@ -84,6 +84,10 @@ class Columns:
         """How far a dual point sticks out of its cube |Σ_j α_j y_j x̃_jk| ≤ price_k, given these sums: 1 where it does not."""
         return max(1.0, float(self.shares(sums).max(initial=0.0)))
 
+    def stretch_in_data(self, sums: Floats) -> float:
+        """The same for the data as they came: what is left of Σβ, the sum of a free bias, counts there times μ_k."""
+        return self.stretch(np.append(sums[:-1] + self.mu * sums[-1], sums[-1]) if self.mu.any() else sums)
+
     def shares(self, sums: Floats) -> Floats:
         """|Σ_j α_j y_j x̃_jk| / price_k of each column, 0 for the free bias."""
         shares = np.abs(sums)

@@ -197,9 +197,10 @@ class LinearProgram(Solver):
         state.m = 1.0 - state.y * scores
         alpha = np.where(state.is_inside, cost, 0.0)
         alpha[rows] = np.minimum(corner.alpha, cost[rows])
-        shares = columns.shares(columns.sums(alpha * state.y))
+        sums = columns.sums(alpha * state.y)
+        shares = columns.shares(sums)
         primal = float(columns.price @ np.abs(w) + cost @ np.maximum(state.m, 0.0))
-        dual = float(alpha.sum()) / max(1.0, float(shares.max(initial=0.0)))
+        dual = float(alpha.sum()) / columns.stretch_in_data(sums)
         if primal < state.primal:
             state.primal, state.w = primal, w
         if dual >= state.dual and not corner.is_at_reach:  # there the multipliers of the reach are missing
@@ -231,7 +232,7 @@ class LinearProgram(Solver):
         misses = (columns.price * np.sign(w) - columns.sums(alpha * y))[used] / sizes
         alpha[between] += np.linalg.lstsq(B.T, misses, rcond=None)[0]
         alpha = np.clip(alpha, 0.0, cost)
-        dual = float(alpha.sum()) / columns.stretch(columns.sums(alpha * y))
+        dual = float(alpha.sum()) / columns.stretch_in_data(columns.sums(alpha * y))
         if dual > state.dual:
             state.dual, state.alpha = dual, alpha
 
