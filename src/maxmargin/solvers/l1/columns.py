@@ -34,7 +34,8 @@ class Columns:
         X: Any = problem.X if is_all else problem.X[rows]
         mu = np.zeros(X.shape[1])
         if problem.bias.is_free:
-            X = X.toarray() if sp.issparse(X) and 2 * X.nnz >= X.shape[0] * X.shape[1] else X  # no larger
+            # 8 bytes an entry of a dense float64 array, 12 a stored one of sparse columns: dense where that is no larger
+            X = X.toarray() if sp.issparse(X) and 12 * X.nnz >= 8 * X.shape[0] * X.shape[1] else X
             mu = mu if sp.issparse(X) else _offsets(X)
             X = X - mu if mu.any() else X
         has_bias = problem.bias.kind != "none"
