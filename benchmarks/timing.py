@@ -5,6 +5,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 from unittest import mock
 
@@ -13,6 +14,7 @@ import scipy.sparse as sp
 
 from maxmargin import LinearSVC
 from maxmargin.solvers.driver import _Run
+from maxmargin.solvers.smo import smo
 
 T = TypeVar("T")
 
@@ -38,16 +40,21 @@ def timed_fit(model: Any, X: Any, y: Any) -> tuple[Any, float]:
 
 @contextmanager
 def proof_seconds() -> Iterator[list[float]]:
-    """A list that collects the seconds of each certificate that the driver asks for meanwhile, on any thread."""
+    """A list that collects the seconds of all certificates meanwhile, on any thread, and of scores that solvers make for them."""
     seconds: list[float] = []
-    judge = _Run.judge
 
-    def timed_judge(run: Any, candidate: Any) -> Any:
-        found, taken = timed(lambda: judge(run, candidate))
-        seconds.append(taken)
-        return found
+    def with_time(call: Callable[..., T]) -> Callable[..., T]:
+        def timed_call(*arguments: Any) -> T:
+            found, taken = timed(partial(call, *arguments))
+            seconds.append(taken)
+            return found
 
-    with mock.patch.object(_Run, "judge", timed_judge):
+        return timed_call
+
+    with (
+        mock.patch.object(_Run, "judge", with_time(_Run.judge)),
+        mock.patch.object(smo, "scored", with_time(smo.scored)),
+    ):
         yield seconds
 
 

@@ -359,3 +359,12 @@ def test_weights_that_differ_by_twenty_four_orders_of_magnitude_do_not_stall(fam
     case = draw(family, number)
     model = replace(case, estimator=case.estimator.set_params(max_seconds=60.0)).fit()
     assert model.status_ is Status.SOLVED
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::maxmargin.ConvergenceWarning")
+@pytest.mark.parametrize("number", [11001544, 11002803, 11003129])
+def test_costs_near_the_end_of_the_range_of_float64_overflow_nowhere(number):
+    """Units of 1e-31 to 1e-45 with the C that belongs to them: far from the optimum the squared hinge leaves the range."""
+    case = draw("units", number)
+    assert judge(case, case.fit()) == []

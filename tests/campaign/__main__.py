@@ -14,7 +14,7 @@ import time
 from tests.campaign.draws import FAMILIES, draw
 from tests.campaign.runs import Tally, run
 
-SHARES = {"linear": 0.4, "kernels": 0.2, "left_out": 0.15, "words": 0.1, "large": 0.15}
+SHARES = {"linear": 0.35, "kernels": 0.2, "left_out": 0.15, "words": 0.1, "large": 0.15, "units": 0.05}
 """Parts of a campaign's time."""
 
 SMALL_CAMPAIGN, SMALL_LARGE = 10.0, 3000
@@ -53,12 +53,12 @@ def main(arguments: list[str]) -> int:
 def exact(arguments: list[str]) -> int:
     """Only certificates, a given number of each family."""
     parser = argparse.ArgumentParser(prog="python -m tests.campaign exact", description=exact.__doc__)
-    for family in ("linear", "kernels", "large"):
+    for family in ("linear", "kernels", "units", "large"):
         parser.add_argument(f"--{family}", type=int, default=0, metavar="COUNT")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
     tally = Tally()
-    for family in ("linear", "kernels", "large"):
+    for family in ("linear", "kernels", "units", "large"):
         for number in range(getattr(given, family)):
             tally.add(run(family, given.seed * SEEDS_APART + number, only_certificates=True))
     return finish(tally, f"seed {given.seed}")

@@ -1,7 +1,8 @@
 """Problems like those people have, each made from a family's name and a seed: ``draw("linear", 7)``.
 
 Families: `linear` (judged in rational arithmetic), `kernels` (in 64 digits), `large` (kernels on 2 000 samples and more, in
-extended precision), `words` (bags of words and wide tables, for progress), `left_out` (few samples, left out one by one).
+extended precision), `words` (bags of words and wide tables, for progress), `left_out` (few samples, left out one by one), `units`
+(linear and kernel problems in units as far from 1 as float64 allows).
 """
 
 import warnings
@@ -23,7 +24,7 @@ from maxmargin import (
 )
 from maxmargin.kernels import Custom, FeatureMap
 
-SECONDS = {"linear": 2.0, "kernels": 2.0, "words": 10.0, "large": 30.0, "left_out": 5.0}
+SECONDS = {"linear": 2.0, "kernels": 2.0, "words": 10.0, "large": 30.0, "left_out": 5.0, "units": 2.0}
 """Time budget of one fit in each family."""
 
 FAMILIES = tuple(SECONDS)
@@ -370,4 +371,25 @@ def _left_out(rng: Any, seed: int) -> Case:
     return Case("left_out", seed, kind, X, y, weights, SVC(kernel="rbf", gamma=gamma, **settings))
 
 
-_MAKERS = {"linear": _linear, "kernels": _kernels, "words": _words, "large": _large, "left_out": _left_out}
+def _units(rng: Any, seed: int) -> Case:
+    """A linear or a kernel problem with all features in one other unit; γ and C follow it, or do not."""
+    case = _linear(rng, seed) if rng.random() < 0.4 else _kernels(rng, seed)
+    settings = case.estimator.get_params()
+    kernel = settings.get("kernel")
+    furthest = 0 if isinstance(kernel, Custom | FeatureMap) else 25 if case.X.dtype == np.float32 else 60
+    power = int(rng.integers(-furthest, furthest + 1))
+    # A Gram matrix stays positive semi-definite only where no entry is rounded.
+    unit = 2.0 ** (3 * power) if kernel == "precomputed" else 10.0**power
+    changes: dict[str, Any] = {}
+    if kernel == "poly":
+        changes["degree"] = int(rng.choice([1, 2, 3, 5, 7, 20]))
+    if isinstance(settings.get("gamma"), float) and kernel != "precomputed" and rng.random() < 0.8:
+        changes["gamma"] = settings["gamma"] / unit**2
+    elif isinstance(settings.get("C"), float) and kernel in (None, "linear", "precomputed") and rng.random() < 0.8:
+        changes["C"] = settings["C"] / unit ** (1 if kernel == "precomputed" or settings.get("penalty") == "l1" else 2)
+    X = case.X * case.X.dtype.type(unit)
+    estimator = case.estimator.set_params(**changes)
+    return Case("units", seed, f"{case.kind} × {unit:.0e}", X, case.y, case.sample_weight, estimator)
+
+
+_MAKERS = {"linear": _linear, "kernels": _kernels, "words": _words, "large": _large, "left_out": _left_out, "units": _units}

@@ -30,83 +30,116 @@ TINY = float(np.finfo(np.float64).tiny)
 
 
 @loop
-def outcome(Q, n_inside, beta, g, bounds, is_inside, most):
-    """(whether there is one, β, and g of those outside) of a split, from a point at which the equations hold.
+def outcome(Q, n_inside, beta, g, lo, hi, sides, most, new_beta, new_g):
+    """Fill β, and g of those outside, of a split, from a point at which the equations hold; False: no answer.
 
     Q : the transpose of the tableau; entry j of all arrays is sample j, the first `n_inside` inside their box when it was made.
-    There is none where the equations have no answer, or more than `most` samples have changed sides.
+    There is no answer where the equations have none, or more than `most` samples have changed sides.
     """
-    moves = np.where(is_inside, beta, bounds) - beta
-    moved = n_inside + np.flatnonzero(moves[n_inside:])
-    changed = np.flatnonzero(is_inside != (np.arange(len(beta)) < n_inside))
-    if len(changed) > most:
-        return False, beta, g
-    rows, response = Q[changed], moves[moved] @ Q[moved]
-    wanted = np.where(is_inside, -g, moves) - response
+    m, k, changed, response = len(beta), 0, np.empty(most, np.int64), np.zeros(len(beta))
+    for j in range(m):
+        new_beta[j] = beta[j] if sides[j] == 0.0 else lo[j] if sides[j] < 0.0 else hi[j]
+        if (sides[j] == 0.0) != (j < n_inside):
+            if k == most:
+                return False
+            changed[k] = j
+            k += 1
+        elif new_beta[j] != beta[j]:
+            add_row(response, new_beta[j] - beta[j], Q[j])
+    A, wanted = np.empty((k, k)), np.empty(k)
+    for r in range(k):
+        j = changed[r]
+        wanted[r] = (-g[j] if sides[j] == 0.0 else new_beta[j] - beta[j]) - response[j]
+        for c in range(k):
+            A[r, c] = Q[changed[c], j]
     try:
-        found = np.linalg.solve(np.ascontiguousarray(rows[:, changed].T), wanted[changed])
+        found = np.linalg.solve(A, wanted) if k else wanted
     except Exception:  # singular
-        return False, beta, g
-    response += found @ rows
-    response[changed] = found
-    return True, beta + np.where(is_inside, response, moves), g + response
+        return False
+    for c in range(k):
+        add_row(response, found[c], Q[changed[c]])
+    for c in range(k):
+        response[changed[c]] = found[c]
+    for j in range(m):
+        new_beta[j] += response[j] if sides[j] == 0.0 else 0.0
+        new_g[j] = g[j] + response[j]
+    return True
 
 
 @loop
-def beyond(beta, g, towards, lo, hi, sides):
-    """How far each is on the wrong side of its condition: by g where it is at a bound, by β where it is inside.
+def add_row(out, factor, row):
+    """out += factor · row."""
+    for j in range(len(out)):
+        out[j] += factor * row[j]
+
+
+@loop
+def beyond(beta, g, towards, lo, hi, side):
+    """How far a sample is on the wrong side of its condition: by g where it is at a bound, by β where it is inside.
 
     There the bound is the one that counts for β = `towards`.
     """
-    bounds, signs = np.where(towards < lo, lo, hi), np.where(sides == 0.0, 1.0 - 2.0 * (towards < lo), sides)
-    return (lo < hi) * signs * np.where(sides == 0.0, beta - bounds, g)
+    if lo >= hi:
+        return 0.0
+    if side != 0.0:
+        return side * g
+    return lo - beta if towards < lo else beta - hi
 
 
 @loop
-def change(sides, chosen, beta, lo):
-    """Let samples that are on the wrong side change it: a bound is left, or met."""
-    sides[chosen] = np.where(sides[chosen] == 0.0, 1.0 - 2.0 * (beta < lo)[chosen], 0.0)
+def across(side, beta, lo):
+    """Where a sample on the wrong side goes: it leaves its bound, or meets one."""
+    return 0.0 if side != 0.0 else -1.0 if beta < lo else 1.0
 
 
 @loop
-def pivot_blocks(Q, n_inside, beta, g, lo, hi, sides, nothing, most):
-    """(whether it ended, β): all on the wrong side change it at once, until their number does not fall in two rounds."""
+def pivot_blocks(Q, n_inside, beta, g, lo, hi, sides, nothing, most, new_beta, new_g):
+    """All on the wrong side change it at once, until their number does not fall in two rounds; False: it did not end."""
     fewest, chances = len(beta) + 1, 2
     while chances > 0:
-        is_found, new_beta, new_g = outcome(Q, n_inside, beta, g, np.where(sides < 0.0, lo, hi), sides == 0.0, most)
-        wrong = np.flatnonzero(beyond(new_beta, new_g, new_beta, lo, hi, sides) > nothing)
-        if not is_found or len(wrong) == 0:
-            return is_found, new_beta
-        change(sides, wrong, new_beta, lo)
-        chances = 2 if len(wrong) < fewest else chances - 1
-        fewest = min(fewest, len(wrong))
-    return False, beta
+        if not outcome(Q, n_inside, beta, g, lo, hi, sides, most, new_beta, new_g):
+            return False
+        count = 0
+        for j in range(len(beta)):
+            if beyond(new_beta[j], new_g[j], new_beta[j], lo[j], hi[j], sides[j]) > nothing:
+                sides[j] = across(sides[j], new_beta[j], lo[j])
+                count += 1
+        if count == 0:
+            return True
+        chances = 2 if count < fewest else chances - 1
+        fewest = min(fewest, count)
+    return False
 
 
 @loop
-def follow(Q, n_inside, i, beta, g, lo, hi, sides, nothing, most):
-    """(whether it got there, β): β_i goes to 0 step by step, each until the next sample changes sides."""
+def follow(Q, n_inside, i, beta, g, lo, hi, sides, nothing, most, new_beta, new_g):
+    """β_i goes to 0 step by step, each until the next sample changes sides; False: it did not get there."""
+    here_beta, here_g = np.empty(len(beta)), np.empty(len(beta))
     lo[i] = hi[i] = beta[i]
-    is_found, here_beta, here_g = outcome(Q, n_inside, beta, g, np.where(sides < 0.0, lo, hi), sides == 0.0, most)
+    outcome(Q, n_inside, beta, g, lo, hi, sides, most, here_beta, here_g)
     lo[i] = hi[i] = 0.0
     for _ in range(most):
-        is_found, new_beta, new_g = outcome(Q, n_inside, beta, g, np.where(sides < 0.0, lo, hi), sides == 0.0, most)
-        end = beyond(new_beta, new_g, new_beta, lo, hi, sides)
-        wrong = np.flatnonzero(end > nothing)
-        if not is_found or len(wrong) == 0:
-            return is_found, new_beta
-        here = np.minimum(beyond(here_beta, here_g, new_beta, lo, hi, sides)[wrong], 0.0)
-        shares = here / (here - end[wrong])
-        first = np.argmin(shares)
-        here_beta = here_beta + shares[first] * (new_beta - here_beta)
-        here_g = here_g + shares[first] * (new_g - here_g)
-        change(sides, wrong[first : first + 1], new_beta, lo)
-    return False, beta
+        if not outcome(Q, n_inside, beta, g, lo, hi, sides, most, new_beta, new_g):
+            return False
+        first, share = -1, np.inf
+        for j in range(len(beta)):
+            end = beyond(new_beta[j], new_g[j], new_beta[j], lo[j], hi[j], sides[j])
+            if end > nothing:
+                here = min(beyond(here_beta[j], here_g[j], new_beta[j], lo[j], hi[j], sides[j]), 0.0)
+                if here / (here - end) < share:
+                    first, share = j, here / (here - end)
+        if first < 0:
+            return True
+        for j in range(len(beta)):
+            here_beta[j] += share * (new_beta[j] - here_beta[j])
+            here_g[j] += share * (new_g[j] - here_g[j])
+        sides[first] = across(sides[first], new_beta[first], lo[first])
+    return False
 
 
 @loop
-def pivot(Q, n_inside, i, beta, g, lo, hi, sides, nothing, most):
-    """(whether the pivots ended, β without entry i, clipped into its box): from a point at which the equations hold.
+def pivot(Q, n_inside, i, beta, g, lo, hi, sides, nothing, most, found):
+    """Fill β without entry i, clipped into its box, from a point at which the equations hold; True: the pivots ended.
 
     sides : a split to begin with: 0 inside, −1 and 1 at the lower and the upper bound; it is changed, as lo and hi are. An i of
     −1 leaves none of these entries out.
@@ -114,24 +147,37 @@ def pivot(Q, n_inside, i, beta, g, lo, hi, sides, nothing, most):
     """
     if i >= 0:
         lo[i], hi[i], sides[i] = 0.0, 0.0, -1.0
-    is_found, found = pivot_blocks(Q, n_inside, beta, g, lo, hi, sides.copy(), nothing, most)
+    new_g = np.empty(len(beta))
+    is_found = pivot_blocks(Q, n_inside, beta, g, lo, hi, sides.copy(), nothing, most, found, new_g)
     if i >= 0 and not is_found:
-        is_found, found = follow(Q, n_inside, i, beta, g, lo, hi, sides, nothing, most)
-    return is_found, np.minimum(np.maximum(found, lo), hi)
+        is_found = follow(Q, n_inside, i, beta, g, lo, hi, sides, nothing, most, found, new_g)
+    for j in range(len(beta)):
+        found[j] = min(max(found[j], lo[j]), hi[j])
+    return is_found
+
+
+@loop
+def pivot_each(Q, n_inside, jobs, beta, g, sides, lo, hi, nothing, most, found, is_settled):
+    """`pivot` for each entry i of `jobs`: from a row of β, g and sides of its own, or from the only one."""
+    for job in range(len(jobs)):
+        start = min(job, len(beta) - 1)
+        is_settled[job] = pivot(
+            Q, n_inside, jobs[job], beta[start], g[start], lo.copy(), hi.copy(), sides[start].copy(), nothing, most, found[job]
+        )
 
 
 @loop_as_written
-def look(i, g, error, beta, bracket, y, cost, lengths, weights, least, most, is_free):
-    """(lower, upper, gap, b, parts, is_exhausted) of sample i, left out at β; the bracket of b is tightened.
+def look(i, g, error, beta, bracket, y, cost, lengths, weights, least, most, is_free, parts):
+    """(lower, upper, gap, b, plain) of sample i, left out at β; the bracket of b is tightened, and `parts` filled.
 
-    These are the ends of F(x_i), the gap, the bias at which it was summed, what each sample adds to it but for rounding, and
-    whether at least half of it is rounding, so that a better β would tell no more.
+    These are the ends of F(x_i), the gap, the bias at which it was summed, and the gap but for rounding: `parts` says what
+    each sample adds.
     g : f − y, which errs by `error`.
     weights : the costs as the slope in b is summed (`core.certificate.optimum_ball`), where a slope up to `least` is surely
     zero, and one up to `most` may be.
     """
     n, kinks, reaches = len(y), -g, error * (1.0 + 8.0 * UNIT) + 4.0 * UNIT * np.abs(g)
-    values, masses, parts = np.empty(n), np.empty(n), np.zeros(n)
+    values, masses, parts[:] = np.empty(n), np.empty(n), 0.0
     b, gap, low, high, total, everything = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     if is_free:
         for j in range(n):
@@ -164,4 +210,19 @@ def look(i, g, error, beta, bracket, y, cost, lengths, weights, least, most, is_
         bracket[0], bracket[1] = max(bracket[0], first[0]), min(bracket[1], last[1])
     f, reach = y[i] + g[i], reaches[i]
     reach += 8.0 * UNIT * (1.0 + abs(f) + reach + abs(low) + abs(high))
-    return f - reach + low, f + reach + high, gap, b, parts, gap >= 2.0 * plain
+    return f - reach + low, f + reach + high, gap, b, plain
+
+
+@loop_as_written
+def look_each(
+    jobs, samples, g, error, drifts, floors, beta, brackets, y, cost, lengths, weights, least, most, is_free, seen, parts
+):  # fmt: skip
+    """`look` for each of some jobs: job k leaves sample k out, at row k of g, β and brackets; fills rows of `seen` and `parts`.
+
+    error, drifts, floors : row k of g errs by error + drift · length + floor.
+    """
+    for k in jobs:
+        errors = error + drifts[k] * lengths + floors[k]
+        seen[k, 0], seen[k, 1], seen[k, 2], seen[k, 3], seen[k, 4] = look(
+            samples[k], g[k], errors, beta[k], brackets[k], y, cost, lengths, weights, least, most, is_free, parts[k]
+        )

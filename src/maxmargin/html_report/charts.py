@@ -145,10 +145,7 @@ def gap_chart(subject: Subject) -> Chart | None:
     chart = Chart("Relative duality gap against time", "seconds", "relative gap", wide, high, has_powers=True)
     largest = [points.pop(worst)]
     in_front = f"the largest: {subject.parts[worst].name}" if points else "relative gap"
-    for some, look, radius, words in (
-        (points, "others", 2.2, f"the {len(points)} other problems"),
-        (largest, "", 3.5, in_front),
-    ):
+    for some, look, radius, words in ((points, "others", 2.2, f"the {len(points)} other problems"), (largest, "", 3.5, in_front)):
         if some:
             chart.draw("line", f"trace {look}", some, words)
             x, y = np.vstack(some).T

@@ -79,10 +79,7 @@ class Expansion:
         return sides.centre_of(self.kernel, tiles.dense(some) if self.is_dense else some)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "centre"} | {
-            "_cached": {},
-            "like": None,
-        }
+        return {name: value for name, value in self.__dict__.items() if name != "centre"} | {"_cached": {}, "like": None}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Expansion) or (self.kernel, self.Z.shape) != (other.kernel, other.Z.shape):

@@ -183,8 +183,7 @@ class KernelMatrix:
             self._each_tile(i[new], store)
             arguments = (kept, slots[found], weights[found], out)
             self._share(
-                range(0, self.n, TILE_COLUMNS),
-                lambda start, _: add_rows(*arguments, start, min(start + TILE_COLUMNS, self.n)),
+                range(0, self.n, TILE_COLUMNS), lambda start, _: add_rows(*arguments, start, min(start + TILE_COLUMNS, self.n))
             )
         scaled = weights[rest].astype(self.dtype)
         # as the columns of sums; fewer would leave many of the 64 columns of a chunk empty

@@ -99,14 +99,7 @@ def check_range(problem: Problem) -> None:
 class _Run:
     """One fit: one solver after the other, and the best candidate that was certified."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        solver: Solver,
-        tol: float,
-        observe: Observer | None,
-        budget: Budget,
-    ) -> None:
+    def __init__(self, problem: Problem, solver: Solver, tol: float, observe: Observer | None, budget: Budget) -> None:
         self.problem, self.solver, self.tol, self.observe = problem, solver, tol, observe
         self.clock, self.max_bytes = Clock(budget), budget.bytes
         self.best: Candidate | None = None

@@ -136,7 +136,8 @@ def test_small_systems_are_solved_or_refused(rng):
 
     def inside(Q):
         """β where all samples go inside, so that Qβ = −g; None where that has no answer."""
-        is_found, beta, _ = outcome(Q, 0, np.zeros(k), -(Q @ x), np.zeros(k), np.ones(k, dtype=bool), k)
+        beta, far = np.empty(k), np.full(k, np.inf)
+        is_found = outcome(Q, 0, np.zeros(k), -(Q @ x), -far, far, np.zeros(k), k, beta, np.empty(k))
         return beta if is_found else None
 
     assert inside(Q) == pytest.approx(x, abs=1e-6 * np.linalg.cond(Q))

@@ -1,5 +1,6 @@
 """Leaving samples out on the equations of the full solution: pivots, the scores of all samples, and one look at the gap."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
@@ -72,6 +73,11 @@ class LinearProducts:
         """Keep their rows."""
         self._joined = np.concatenate((self._joined, samples))
         self._rows = self.rows_of(self._joined)
+        if sp.issparse(self._rows.X):
+            counts = np.bincount(self._rows.X.indices, minlength=self._rows.X.shape[1])
+            is_frequent = counts > TUNING.frequent * len(self._joined)
+            self._frequent, self._rare = np.flatnonzero(is_frequent), np.flatnonzero(~is_frequent)
+            self._parts = self._rows.X[:, self._frequent].toarray(), self._rows.X[:, self._rare]
 
     def rows_of(self, samples: Indices) -> LinearRows:
         """Their rows: entry k of a sum errs by γ of the number of rows that have it, and each part by ‖γ ∘ x‖."""
@@ -87,17 +93,36 @@ class LinearProducts:
 
     def gram(self, samples: Indices) -> Floats:
         """K between the samples that joined and some of them."""
-        product = self._rows.X @ self._some(samples).T
-        return np.asarray(product.toarray() if sp.issparse(product) else product) + self._constant
+        some = self._some(samples)
+        if not sp.issparse(some):
+            return np.asarray(self._rows.X @ some.T + self._constant)
+        # The columns that many rows have go through BLAS, which is faster than counting them one by one.
+        frequent, rare = self._parts
+        out = frequent @ some[:, self._frequent].toarray().T + self._constant
+        out += (rare @ some[:, self._rare].T).toarray()
+        return np.asarray(out)
 
-    def scores(self, moves: Floats, rows: LinearRows | None = None) -> Scores:
-        """Of moves of the samples that joined, or of those with these rows: two products with X."""
-        rows, size = self._rows if rows is None else rows, np.abs(moves)
+    def scores(self, moves: Floats, own: Floats, samples: Indices) -> Scores:
+        """Of moves of the samples that joined, and `own` of those that did not, one a job: two products with X."""
+        at, rows, size = np.flatnonzero(own), self._rows, np.abs(moves)
+        w, more = rows.X.T @ moves.T, self._some(samples[at])
+        if sp.issparse(more):
+            columns, entries = np.repeat(at, np.diff(more.indptr)), np.repeat(own[at], np.diff(more.indptr))
+            w[more.indices, columns] += more.data * entries
+        else:
+            w[:, at] += more.T * own[at]
         # w errs by its slip, its product with x_j by γ(terms)‖w‖‖x_j‖, and the last sums round
-        drifts = 1.01 * (size @ rows.slips + gamma(self._terms + 8) * (size @ rows.lengths))
-        floors = 1.01 * gamma(moves.shape[1] + 9) * self._constant * size.sum(axis=1)
-        values = products.scores(self._problem.X, rows.X.T @ moves.T, self._problem.rows).T
-        return values + self._constant * moves.sum(axis=1)[:, np.newaxis], drifts, floors
+        slope = gamma(self._terms + 8)
+        drifts = size @ (rows.slips + slope * rows.lengths)
+        drifts[at] += np.abs(own[at]) * (slope + 4.0 * UNIT) * self._lengths[samples[at]]
+        values = products.scores(self._problem.X, w, self._problem.rows).T
+        if not self._constant:
+            return values, 1.01 * drifts, np.zeros(len(own))
+        # Sums of √n sums of √n terms, in any order, err by γ(2√n), where one sum of n errs by γ(n).
+        step = math.isqrt(moves.shape[1]) + 1
+        totals = np.add.reduceat(moves, np.arange(0, moves.shape[1], step), axis=1).sum(axis=1) + own
+        floors = 1.01 * gamma(2 * step + 10) * self._constant * (size.sum(axis=1) + np.abs(own))
+        return values + self._constant * totals[:, np.newaxis], 1.01 * drifts, floors
 
 
 class GramRows(NamedTuple):
@@ -126,11 +151,14 @@ class KernelProducts:
         """K between the samples that joined and some of them."""
         return self._rows.values[:, samples]
 
-    def scores(self, moves: Floats, rows: GramRows | None = None) -> Scores:
-        """Of moves of the samples that joined, or of those with these rows."""
-        rows = self._rows if rows is None else rows
-        floors = np.abs(moves) @ (rows.error + 2.0 * gamma(moves.shape[1] + 9) * rows.largest)
-        return moves @ rows.values, np.zeros(len(moves)), 1.01 * floors
+    def scores(self, moves: Floats, own: Floats, samples: Indices) -> Scores:
+        """Of moves of the samples that joined, and `own` of those that did not, one a job."""
+        at, rows, slope = np.flatnonzero(own), self._rows, 2.0 * gamma(moves.shape[1] + 10)
+        more, values = self.rows_of(samples[at]), moves @ rows.values
+        values[at] += own[at, np.newaxis] * more.values
+        floors = np.abs(moves) @ (rows.error + slope * rows.largest)
+        floors[at] += np.abs(own[at]) * (more.error + slope * more.largest)
+        return values, np.zeros(len(moves)), 1.01 * floors
 
     def rows_of(self, samples: Indices, n_threads: int = 1) -> GramRows:
         """k(x_i, x_j) of samples i and all j, which are the columns, plus the constant of a penalised bias."""
@@ -194,49 +222,54 @@ class Equations:
 
     def run(self, samples: Indices, brackets: Floats, goal: Goal, stop: Callable[[], bool]) -> Ends:
         """What is known of each of the samples; nothing without equations."""
-        from maxmargin._loops.leave_one_out import look
+        from maxmargin._loops.leave_one_out import look_each
 
         full, problem, movers = self.full, self.full.problem, self.tableau.samples
         ends = Ends.unknown(len(samples))
         brackets, gaps, biases = brackets.copy(), np.full(len(samples), np.inf), np.full(len(samples), full.b)
         beta, g = (np.repeat(array[np.newaxis], len(samples), axis=0) for array in (full.beta, self._g))
         drifts, floors = np.zeros((2, len(samples)))
-
-        def add(jobs: Indices, moves: Floats, rows: Any = None) -> None:
-            for mine, its in zip((g, drifts, floors), self.products.scores(moves, rows), strict=True):
-                mine[jobs] += its
-            floors[jobs] += 4.0 * UNIT * np.abs(g[jobs]).max(axis=1)  # of this sum
+        seen, parts = np.empty((len(samples), 5)), np.empty_like(g)
 
         # Those that leave without having joined take their share of β along.
-        away = np.flatnonzero(~np.isin(samples, movers) & (full.beta[samples] != 0.0))
-        if len(away):
-            add(away, np.diag(-full.beta[samples[away]]), self.products.rows_of(samples[away]))
-            beta[away, samples[away]] = 0.0
+        own = np.where(np.isin(samples, movers), 0.0, -full.beta[samples])
+        away = np.flatnonzero(own)
+        beta[away, samples[away]] = 0.0
         jobs = np.arange(len(samples) if len(movers) else 0)
         starts = jobs if len(away) else jobs[:1]
+        near_g = g[np.ix_(starts, movers)]
+        if len(jobs) and len(away):
+            near_g[away] += own[away, np.newaxis] * self.products.gram(samples[away]).T
         while len(jobs) and not stop():
-            near, b = np.ix_(starts, movers), biases[starts]
+            b = biases[starts]
             found, is_settled = self.tableau.without(
-                samples[jobs], beta[near], g[near] + b[:, np.newaxis], b, beta[starts].sum(axis=1)
+                samples[jobs], beta[np.ix_(starts, movers)], near_g + b[:, np.newaxis], b, beta[starts].sum(axis=1)
             )
             self.is_beyond[samples[jobs[~is_settled]]] = True
             jobs = jobs[is_settled]
             place = np.ix_(jobs, movers)
-            add(jobs, found[is_settled] - beta[place])
-            beta[place], goes_on = found[is_settled], np.zeros(len(samples), dtype=bool)
-            for job in jobs:
-                error = self._error + drifts[job] * full.lengths + floors[job]
-                lower, upper, gap, biases[job], parts, ends.is_exhausted[job] = look(
-                    samples[job], g[job], error, beta[job], brackets[job],
-                    problem.y, problem.cost, full.lengths, *full.slope, problem.bias.is_free,
-                )  # fmt: skip
-                ends.lower[job], ends.upper[job] = max(ends.lower[job], lower), min(ends.upper[job], upper)
-                if not ends.is_exhausted[job] and not is_known(ends.lower[job], ends.upper[job], goal):
-                    self.is_beyond |= problem.n * parts > gap
-                    # Pivots mend what the equations' own samples add to the gap; those beyond have to join first.
-                    goes_on[job] = parts[movers].sum() > 0.5 * gap and gap < 0.5 * gaps[job]
-                gaps[job] = gap
-            jobs = starts = np.flatnonzero(goes_on)
+            added = self.products.scores(found[is_settled] - beta[place], own[jobs], samples[jobs])
+            at = slice(None) if len(jobs) == len(samples) else jobs  # copies nothing
+            for mine, its in zip((g, drifts, floors), added, strict=True):
+                mine[at] += its
+            floors[at] += 4.0 * UNIT * np.abs(g[at]).max(axis=1, initial=0.0)  # of this sum
+            own[jobs] = 0.0
+            beta[place] = found[is_settled]
+            look_each(
+                jobs, samples, g, self._error, drifts, floors, beta, brackets, problem.y, problem.cost, full.lengths,
+                *full.slope, problem.bias.is_free, seen, parts,
+            )  # fmt: skip
+            lower, upper, gap, biases[jobs], plain = seen[jobs].T
+            ends.lower[jobs], ends.upper[jobs] = np.fmax(ends.lower[jobs], lower), np.fmin(ends.upper[jobs], upper)
+            ends.is_exhausted[jobs] = gap >= 2.0 * plain  # a better β would tell no more
+            is_open = ~ends.is_exhausted[jobs] & ~is_known(ends.lower[jobs], ends.upper[jobs], goal)
+            jobs, gap = jobs[is_open], gap[is_open]
+            self.is_beyond |= (problem.n * parts[jobs] > gap[:, np.newaxis]).any(axis=0)
+            # Pivots mend what the equations' own samples add to the gap; those beyond have to join first.
+            goes_on = (parts[np.ix_(jobs, movers)].sum(axis=1) > 0.5 * gap) & (gap < 0.5 * gaps[jobs])
+            gaps[jobs] = gap
+            jobs = starts = jobs[goes_on]
+            near_g = g[np.ix_(starts, movers)]
         return ends
 
 

@@ -45,6 +45,7 @@ class BySolver:
                 out.lower[at], out.upper[at] = (end[i] for end in Full.of(problem, solution).ends)
                 if tol <= self.tol or is_known(out.lower[at], out.upper[at], goal):
                     break
+                warm = solution
         return out
 
 

@@ -144,16 +144,15 @@ class Tableau:
         beta, g : of the tableau's samples, g = f + b − y; b, total : the bias and Σβ over all samples. A sample that takes no
         part has left already.
         """
-        from maxmargin._loops.leave_one_out import pivot
+        from maxmargin._loops.leave_one_out import pivot_each
 
-        starts = self._consistent(beta, g, b, total)
         found, is_settled = np.empty((len(samples), len(self._Q))), np.empty(len(samples), dtype=bool)
         # One after the other, k changes cost k⁴/12 multiplications: no more than to make the tableau, m³/3.
         most = int((4.0 * len(self._Q) ** 3) ** 0.25) + 1
-        for job, i in enumerate(self._place[samples]):
-            beta, g, sides = (array[job % len(array)] for array in starts)
-            box = self._lo.copy(), self._hi.copy(), sides.copy()
-            is_settled[job], found[job] = pivot(self._Q, self._n_inside, i, beta, g, *box, NOTHING, most)
+        start = self._consistent(beta, g, b, total)
+        pivot_each(
+            self._Q, self._n_inside, self._place[samples], *start, self._lo, self._hi, NOTHING, most, found, is_settled
+        )  # fmt: skip
         return Pivoted(found[:, self._border :], is_settled)
 
     def _consistent(self, beta: Floats, g: Floats, b: Floats, total: Floats) -> tuple[Floats, Floats, Floats]:
@@ -166,8 +165,10 @@ class Tableau:
         beta, g, sides = self._with_bias(beta, b), self._with_bias(g, total), self._with_bias(sides, 0.0)
         bounds = np.where(sides < 0.0, self._lo, np.where(sides > 0.0, self._hi, beta))[:, n:]
         moves, left_over = bounds - beta[:, n:], g[:, :n].copy()
-        beta[:, :n] += moves @ self._Q[n:, :n] - left_over @ self._Q[:n, :n]
-        g[:, n:] += moves @ self._Q[n:, n:] - left_over @ self._Q[:n, n:]
+        moved = np.flatnonzero(moves.any(axis=0))
+        response = moves[:, moved] @ self._Q[n + moved] - left_over @ self._Q[:n]
+        beta[:, :n] += response[:, :n]
+        g[:, n:] += response[:, n:]
         beta[:, n:], g[:, :n] = bounds, 0.0
         return beta, g, sides
 

@@ -182,12 +182,7 @@ class Certificate:
 
 
 def certify(
-    problem: Problem,
-    candidate: Candidate,
-    scores: Scores | None = None,
-    *,
-    tol: float | None = None,
-    n_threads: int = 1,
+    problem: Problem, candidate: Candidate, scores: Scores | None = None, *, tol: float | None = None, n_threads: int = 1
 ) -> Certificate:
     """Judge a candidate from the data alone.
 
@@ -266,13 +261,7 @@ CLASSIFICATION = Linear()
 
 
 def assembled(
-    part: Part,
-    pair: Pair,
-    *,
-    is_free: bool,
-    tol: float | None,
-    psd: bool | None = True,
-    linear: Linear = CLASSIFICATION,
+    part: Part, pair: Pair, *, is_free: bool, tol: float | None, psd: bool | None = True, linear: Linear = CLASSIFICATION
 ) -> Certificate:
     """The certificate that the sums over all samples and the two vectors prove."""
     charge = lost = moved = 0.0

@@ -243,10 +243,7 @@ def into_the_cube(problem: Problem, candidate: Candidate, beta: Floats, scale: S
     if not error * (1.0 + value) <= GAP_SHARE * max(tol, FINEST) * value:
         sums = Made.of(problem.X, beta, problem.lengths, problem.rows, is_twice=True)
         assert sums.low is not None
-        made, error = (
-            sums.high + sums.low,
-            raised(sums.error + 2.0 * UNIT * float(np.abs(sums.high).max(initial=0))),
-        )
+        made, error = (sums.high + sums.low, raised(sums.error + 2.0 * UNIT * float(np.abs(sums.high).max(initial=0))))
     total = exact_sum(beta)
     size = sum_above(np.abs(beta))
     left = 2.0 * abs(total) + 16.0 * gamma(len(beta)) ** 2 * size  # Σβ is summed in twice the working precision

@@ -110,7 +110,8 @@ def _worth_more(problem: Problem, candidate: Candidate, found: Scores, tol: floa
         charges = Charges.of_hard_margin(found, alpha, size)
     else:
         charges = Charges.of(problem.loss, found, np.minimum(alpha, problem.loss.upper(problem.cost)), problem.cost)
-        size = float(problem.cost @ problem.loss.value(1.0 - found.slack))
+        with np.errstate(over="ignore"):  # far from the optimum, of costs near the end of float64's range
+            size = float(problem.cost @ problem.loss.value(1.0 - found.slack))
         if problem.is_linear:
             size += problem.penalty.value(candidate.w)
         else:

@@ -127,11 +127,7 @@ def solve_factored(gram: Floats, sigma: float, diagonal: Floats, right: Floats) 
 
 
 def solve_iterated(
-    product: Callable[[Floats], Floats],
-    squares: Floats,
-    diagonal: Floats,
-    right: Floats,
-    is_over: Callable[[], bool],
+    product: Callable[[Floats], Floats], squares: Floats, diagonal: Floats, right: Floats, is_over: Callable[[], bool]
 ) -> Floats:
     """Some way towards v with diagonal · v + product(v) = right; `squares` is the diagonal of what `product` multiplies with."""
     return conjugate_gradients(

@@ -68,7 +68,8 @@ class SmoothedSums(ABC):
         """What keeps θ from being a dual point of w: ½‖w − w(cθ)‖², and the imbalance Σβ − τ where the bias is free."""
         g = self.gradient
         imbalance = abs(float(g[-1])) if self.ridge[-1] == 0.0 else 0.0
-        return 0.5 * float((self.ridge * g) @ g) + imbalance
+        with np.errstate(over="ignore"):  # far from the optimum, of costs near the end of float64's range
+            return 0.5 * float((self.ridge * g) @ g) + imbalance
 
     @property
     def gap(self) -> float:
@@ -84,14 +85,7 @@ class Smoothed(SmoothedSums):
     """
 
     def __init__(
-        self,
-        loss: Loss,
-        bias: Bias,
-        part: Part,
-        w: Floats,
-        sigma: float,
-        centre: Floats,
-        by: type[Equations] | None = None,
+        self, loss: Loss, bias: Bias, part: Part, w: Floats, sigma: float, centre: Floats, by: type[Equations] | None = None
     ) -> None:
         (n, d), is_hinge = part.rows.shape, isinstance(loss, Hinge)
         self.rows, self.y, self.cost, self.total, self.w = part.rows, part.y, part.cost, part.total, w

@@ -27,16 +27,7 @@ from maxmargin.kernels import RBF, Sigmoid
 from maxmargin.solvers.base import DRIVER, Clock, Progress, Solver, deferred_interrupt, rounds_to_come
 from maxmargin.solvers.refine import refine
 from maxmargin.solvers.smo.face import goes_along, look_back
-from maxmargin.solvers.smo.state import (
-    Active,
-    LoopColumns,
-    SMOTuning,
-    State,
-    WorkingKernel,
-    estimate,
-    padded,
-    shrink,
-)
+from maxmargin.solvers.smo.state import Active, LoopColumns, SMOTuning, State, WorkingKernel, estimate, padded, shrink
 from maxmargin.typing import Floats, Indices
 
 

@@ -140,14 +140,7 @@ class WorkingKernel:
         return cls(K, slot, diagonal, source, constant, delta.astype(dtype), used=1)
 
     def solve(
-        self,
-        beta: Floats,
-        lo: Floats,
-        hi: Floats,
-        g: Floats,
-        group: Indices | None,
-        share: float,
-        tuning: SMOTuning,
+        self, beta: Floats, lo: Floats, hi: Floats, g: Floats, group: Indices | None, share: float, tuning: SMOTuning
     ) -> Floats:
         """β after pairs, each in one group of samples, until the violation is this share of what it was.
 
