@@ -167,14 +167,14 @@ def in_pieces(task: Callable[[int, int], T], n_items: int, n_threads: int, least
     """What a task gives for each piece (begin, end) of 0 … n_items, in order; up to `n_threads` pieces at a time.
 
     The pieces depend on the number of items alone, so that results, and sums of them in order, have the same bits for any number
-    of threads. There are at most `MOST_PIECES`, each of `least` items at least.
+    of threads. There are 1, 2, 4 … or `MOST_PIECES`, so that 2 and 4 threads end together, each of `least` items at least.
 
     Examples
     --------
     >>> in_pieces(lambda begin, end: (begin, end), 100, n_threads=2, least=30)
-    [(0, 33), (33, 66), (66, 100)]
+    [(0, 50), (50, 100)]
     """
-    count = max(1, min(n_items // least, MOST_PIECES))
+    count = 2 ** (max(1, min(n_items // least, MOST_PIECES)).bit_length() - 1)
     ends = [n_items * k // count for k in range(count + 1)]
     return together([partial(task, *piece) for piece in pairwise(ends)], n_threads)
 

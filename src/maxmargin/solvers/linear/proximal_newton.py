@@ -21,6 +21,7 @@ It begins with a random part of the samples: their solution is near that of all,
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,16 +35,31 @@ from maxmargin.solvers.refine import REFINE, refine
 from maxmargin.typing import Floats
 
 
+class Stage(NamedTuple):
+    """A part of a problem: so many samples, at least as many as there are for all of them, and which share of their costs."""
+
+    size: float
+    share: float = 1.0
+
+
+WHOLE = Stage(np.inf)
+
+
 @dataclass
 class _State:
     problem: Problem
     rows: Rows
     smooth: Smoothed
-    is_part: bool  # whether that is a part of the samples
+    stages: list["Stage"]  # this one, and those to come
     inner: int = 0  # steps of this round
     best: tuple[Floats, Floats] | None = None  # (w, θ) of the whole problem
     best_gap: float = np.inf
     gaps: list[float] = field(default_factory=list)  # the best after each step on the whole problem
+
+    @property
+    def is_part(self) -> bool:
+        """Whether this stage is not the whole problem."""
+        return len(self.stages) > 1
 
 
 @dataclass(frozen=True)
@@ -75,33 +91,34 @@ class ProximalNewton(RowSolver):
     def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """w = 0 on the first part, or the warm start's w and α on the whole."""
         rows, w = Rows.of(problem, self.n_threads), np.zeros(problem.X.shape[1] + 1)
-        n, size = len(problem.present), first_size(len(problem.present), len(w) - 1)
         if warm is not None:
             w[:-1], w[-1] = warm.w, warm.b / (problem.bias.scale or 1.0)
             alpha = warm.beta * problem.y
             theta = np.divide(alpha, problem.cost, out=np.zeros(problem.n), where=problem.cost > 0)
             theta = np.clip(theta, 0.0, 1.0)
-            smooth = Smoothed(problem.loss, problem.bias, _whole(problem, rows), w, near_sigma(theta), theta)
-            return _State(problem, rows, smooth, is_part=False)
+            smooth = Smoothed(problem.loss, problem.bias, self._part(problem, rows, WHOLE), w, near_sigma(theta), theta)
+            return _State(problem, rows, smooth, [WHOLE])
         if problem.bias.is_free:
             w[-1] = best_bias(problem, np.zeros(problem.n), np.zeros(problem.n)).middle
-        is_part = rows.n_values > REFINE.small and 4 * size <= n
-        part = self._part(problem, rows, size) if is_part else _whole(problem, rows)
+        stages = stages_of(problem) if rows.n_values > REFINE.small else [WHOLE]
+        part = self._part(problem, rows, stages[0])
         smooth = Smoothed(problem.loss, problem.bias, part, w, 1.0, np.full(len(part.y), 0.5))
         smooth.bend_all()
-        return _State(problem, rows, smooth, is_part)
+        return _State(problem, rows, smooth, stages)
 
-    def _part(self, problem: Problem, rows: Rows, n_samples: int) -> Part:
-        """Some samples: from each class as many as its size asks for, and with their costs raised."""
+    def _part(self, problem: Problem, rows: Rows, stage: Stage) -> Part:
+        """Some samples: from each class as many as its size asks for, and with their costs raised; or all of them."""
+        if stage.size >= problem.n:
+            return Part(rows, problem.y, problem.cost, problem.target, problem.total)
         rng, on = np.random.default_rng(self.seed), problem.present
         factor = np.zeros(problem.n)
         for label in (-1.0, 1.0):
             members = on[problem.y[on] == label]
-            size = min(len(members), max(1, n_samples // 4, n_samples * len(members) // len(on)))
+            size = min(len(members), int(max(1, stage.size // 4, stage.size * len(members) // len(on))))
             factor[rng.permutation(members)[:size]] = len(members) / max(size, 1)
         samples = np.flatnonzero(factor)
         target = None if problem.target is None else problem.target[samples]
-        cost = (factor * problem.cost)[samples]
+        cost = stage.share * (factor * problem.cost)[samples]
         return Part(rows.take(samples), problem.y[samples], cost, target, problem.total)
 
     def step(self, state: _State, tol: float, clock: Clock) -> Progress:
@@ -112,7 +129,7 @@ class ProximalNewton(RowSolver):
         with deferred_interrupt() as was_interrupted:
             smooth = state.smooth
             if state.is_part and (smooth.gain <= tuning.rough * smooth.primal or state.inner > tuning.longest):
-                _enter_the_whole(state)
+                self._enter_next(state)
             else:
                 state.inner = advance(smooth, state.inner, lambda: was_interrupted() or clock.spent() is not None)
         gap = state.smooth.gap
@@ -126,31 +143,26 @@ class ProximalNewton(RowSolver):
             gap = 0.0  # asks for the check: `finish` may find the last digits already
         return Progress(gap, to_come=to_come)
 
+    def _enter_next(self, state: _State) -> None:
+        """Take the weights, and what can be known of θ, to the next stage."""
+        before, stage = state.stages.pop(0), state.stages[0]
+        theta = np.clip(state.smooth.theta, 0.0, state.smooth.top)
+        theta = np.where(theta >= 1.0, 1.0, theta * (before.share / stage.share))  # what was at its bound stays there
+        part = self._part(state.problem, state.rows, stage)
+        centre = theta if before.size == stage.size else np.full(len(part.y), 0.5 * level_of(theta))
+        loss, bias = state.problem.loss, state.problem.bias
+        state.smooth, state.inner = Smoothed(loss, bias, part, state.smooth.w, near_sigma(theta), centre), 0
+
     def finish(self, state: _State, tol: float) -> Candidate:
         """The best (w, θ) of the whole problem; on the way there what the present w makes of it."""
-        if state.is_part:
-            state = replace(state)
-            _enter_the_whole(state)
+        state = replace(state, stages=state.stages.copy())
+        while state.is_part:
+            self._enter_next(state)
         w, theta = (state.smooth.w, state.smooth.theta) if state.best is None else state.best
         problem = state.problem
         b = problem.bias.scale * float(w[-1])
         candidate = to_candidate(problem, problem.y * problem.cost * theta, w[:-1], b)
         return refine(problem, candidate) if state.rows.n_values <= REFINE.small else candidate
-
-
-def _whole(problem: Problem, rows: Rows) -> Part:
-    """All samples."""
-    return Part(rows, problem.y, problem.cost, problem.target, problem.total)
-
-
-def _enter_the_whole(state: _State) -> None:
-    """Take the weights, and what can be known of θ, to the whole problem."""
-    problem, smooth = state.problem, state.smooth
-    theta = np.clip(smooth.theta, 0.0, smooth.top)
-    centre = np.full(problem.n, 0.5 * level_of(theta))
-    whole = _whole(problem, state.rows)
-    state.smooth = Smoothed(problem.loss, problem.bias, whole, smooth.w, near_sigma(theta), centre)
-    state.is_part, state.inner = False, 0
 
 
 def advance(smooth: SmoothedSums, inner: int, is_over: Callable[[], bool]) -> int:
@@ -174,9 +186,25 @@ def _keep_the_best(state: _State) -> None:
     state.gaps.append(state.best_gap)
 
 
+def stages_of(problem: Problem) -> list[Stage]:
+    """Small parts before large ones, and on the smallest the cost in steps."""
+    (n, d), on, tuning = (len(problem.present), problem.X.shape[1]), problem.present, equations.TUNING
+    size, share, stages = first_size(n, d), 1.0, [WHOLE]
+    if 4 * size > n:
+        return stages
+    sizes = [size]
+    while 4 * (size := 2 * tuning.part * size) <= n:
+        sizes.append(size)
+    stages = [*map(Stage, sizes), WHOLE]
+    typical = float(problem.cost[on].mean()) * float(problem.lengths[on].mean()) ** 2
+    while (share := share / tuning.cost_step) * tuning.cost_step * typical > tuning.easy:
+        stages.insert(0, Stage(sizes[0], share))
+    return stages
+
+
 def first_size(n: int, d: int) -> int:
     """Samples in the part to begin with, of n with d features."""
-    return max(n // equations.TUNING.part, equations.TUNING.part * d)
+    return max(min(n // equations.TUNING.part, equations.TUNING.most), equations.TUNING.part * d)
 
 
 def near_sigma(theta: Floats) -> float:

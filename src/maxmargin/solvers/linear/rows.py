@@ -117,16 +117,19 @@ class Rows:
         from maxmargin._loops.linear.proximal_newton import add_rows_csr, add_rows_dense
 
         loop = add_rows_csr if self.is_sparse else add_rows_dense
-        self._add_up(lambda some, its, sums: loop(*self.arrays, some, its, constant, sums), rows, weights, out)
+        least = self.least_rows(out.size)
+        self._add_up(lambda some, its, sums: loop(*self.arrays, some, its, constant, sums), rows, weights, out, least)
 
     def add_squares(self, rows: Indices, weights: Floats, constant: float, out: Floats) -> None:
         """out += Σ weight_i (x_j, constant)(x_j, constant)ᵀ over the listed rows j; the lower half of it at least."""
         from maxmargin._loops.linear.proximal_newton import add_squares_csr
 
         d = self.shape[1]
+        step = max(1, 2 * PIECE_VALUES // (d + 1))
+        # Each value of a row is multiplied with all of them.
+        least = self.least_rows(out.size) * self.shape[0] // max(self.n_values, 1) + 1 if self.is_sparse else step
 
         def of_dense_rows(some: Indices, its: Floats, sums: Floats) -> None:
-            step = max(1, 2 * PIECE_VALUES // (d + 1))
             for start in range(0, len(some), step):
                 block = np.full((len(some[start : start + step]), d + 1), constant)
                 block[:, :d] = self.matrix[some[start : start + step]]
@@ -135,9 +138,11 @@ class Rows:
         def of_sparse_rows(some: Indices, its: Floats, sums: Floats) -> None:
             add_squares_csr(*self.arrays, some, its, constant, sums)
 
-        self._add_up(of_sparse_rows if self.is_sparse else of_dense_rows, rows, weights, out)
+        self._add_up(of_sparse_rows if self.is_sparse else of_dense_rows, rows, weights, out, least)
 
-    def _add_up(self, task: Callable[[Indices, Floats, Floats], None], rows: Indices, weights: Floats, out: Floats) -> None:
+    def _add_up(
+        self, task: Callable[[Indices, Floats, Floats], None], rows: Indices, weights: Floats, out: Floats, least: int
+    ) -> None:
         """Let a task add its sums over pieces of the listed rows to `out`; several pieces have sums of their own."""
 
         def piece(begin: int, end: int) -> Floats:
@@ -145,7 +150,7 @@ class Rows:
             task(rows[begin:end], weights[begin:end], sums)
             return sums
 
-        for sums in in_pieces(piece, len(rows), self.n_threads, self.least_rows(out.size)):
+        for sums in in_pieces(piece, len(rows), self.n_threads, least):
             if sums is not out:
                 out += sums
 
