@@ -54,7 +54,7 @@ class KeptRows:
         alive = np.flatnonzero((owner >= 0) & (position[owner] >= 0))[: len(self.owner)]
         for new, old in enumerate(alive):
             # the new row is at or before the old one, and shorter: nothing is lost unread
-            self.rows[new] = rows[old][kept]
+            np.take(rows[old], kept, out=self.rows[new], mode="clip")
         new_places = np.arange(len(alive))
         self.owner[new_places], self.used[new_places] = position[owner[alive]], used[alive]
         self.slot[self.owner[new_places]] = new_places

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from maxmargin.solvers import Budget
 from maxmargin.solvers.base import deferred_interrupt
-from maxmargin.threads import one_blas_thread, short_turns
+from maxmargin.threads import one_blas_thread, short_turns, usable_threads
 
 T = TypeVar("T")
 Task = Callable[..., T]
@@ -78,6 +78,7 @@ def in_threads(train: Run[T], n_problems: int, budget: Budget, n_threads: int) -
     [True, True, True]
     """
     stop, start = threading.Event(), time.perf_counter()
+    n_threads = min(n_threads, usable_threads(-1))  # more than there are cores would wait for each other
 
     def share(k: int) -> T:
         seconds = budget.seconds

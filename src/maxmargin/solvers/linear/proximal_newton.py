@@ -189,17 +189,15 @@ def _keep_the_best(state: _State) -> None:
 def stages_of(problem: Problem) -> list[Stage]:
     """Small parts before large ones, and on the smallest the cost in steps."""
     (n, d), on, tuning = (len(problem.present), problem.X.shape[1]), problem.present, equations.TUNING
-    size, share, stages = first_size(n, d), 1.0, [WHOLE]
-    if 4 * size > n:
-        return stages
-    sizes = [size]
-    while 4 * (size := 2 * tuning.part * size) <= n:
-        sizes.append(size)
-    stages = [*map(Stage, sizes), WHOLE]
+    size, share, stages = first_size(n, d), 1.0, list[Stage]()
+    while 4 * size <= n:
+        stages.append(Stage(size))
+        size *= 2 * tuning.part
     typical = float(problem.cost[on].mean()) * float(problem.lengths[on].mean()) ** 2
-    while (share := share / tuning.cost_step) * tuning.cost_step * typical > tuning.easy:
-        stages.insert(0, Stage(sizes[0], share))
-    return stages
+    while stages and share * typical > tuning.easy:
+        share /= tuning.cost_step
+        stages.insert(0, Stage(stages[0].size, share))
+    return [*stages, WHOLE]
 
 
 def first_size(n: int, d: int) -> int:

@@ -7,6 +7,7 @@ on the number of threads.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -105,11 +106,8 @@ class Rows:
 
         loop = signed_scores_csr if self.is_sparse else signed_scores_dense
         filled = np.empty(self.shape[0]) if out is None else out
-
-        def piece(begin: int, end: int) -> None:
-            loop(*self.arrays, y, w, constant, begin, end, filled)
-
-        in_pieces(piece, self.shape[0], self.n_threads, self.least_rows())
+        task = partial(loop, *self.arrays, y, w, constant)
+        in_pieces(lambda begin, end: task(begin, end, filled), self.shape[0], self.n_threads, self.least_rows())
         return filled
 
     def add(self, rows: Indices, weights: Floats, constant: float, out: Floats) -> None:
@@ -126,8 +124,9 @@ class Rows:
 
         d = self.shape[1]
         step = max(1, 2 * PIECE_VALUES // (d + 1))
-        # Each value of a row is multiplied with all of them.
+        # Each value of a row is multiplied with all of them; four pieces at most, as each has a matrix of its own.
         least = self.least_rows(out.size) * self.shape[0] // max(self.n_values, 1) + 1 if self.is_sparse else step
+        least = max(least, len(rows) // 4)
 
         def of_dense_rows(some: Indices, its: Floats, sums: Floats) -> None:
             for start in range(0, len(some), step):
