@@ -17,6 +17,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "kernel_growth": ("cases", "rows"),
     "kernel_memory": ("data", "contenders", "rows"),
     "kernel_prediction": ("data", "contenders", "rows"),
+    "proof_share": ("data",),
     "online": ("data",),
     "loo": ("data", "rows"),
     "loo_honest": ("data",),

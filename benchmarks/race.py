@@ -90,10 +90,10 @@ class Race:
         theirs: dict[str, list[float]] = {name: [] for name in [*self.variants, *trials]}
         models: dict[str, Any] = {}
         for _ in range(options.repeats):
-            with proof_seconds() as taken:
-                model, seconds = timed_fit(self.ours(**settings), task.X, task.y)
+            model = self.ours(**settings)
+            seconds, share = proof_share(model, task.X, task.y)
             ours.append(seconds)
-            proofs.append(sum(taken) / (seconds * (cores() if isinstance(model.certificate_, tuple) else 1)))
+            proofs.append(share)
             for name, variant in self.variants.items():
                 models[name], seconds = timed_fit(variant(**settings), task.X, task.y)
                 theirs[name].append(seconds)
@@ -107,7 +107,7 @@ class Race:
             **task.notes,
             "ours": median(ours),
             "our gap": worst(model.certificate_).relative_gap,
-            "proof share": median(proofs),  # of the fit's seconds; of those of all cores where problems have threads of their own
+            "proof share": median(proofs),
             "solver": worst(model.solver_).split(":")[0],
         }
         rows = [
@@ -148,6 +148,13 @@ def report(suite: str, floors: Iterable[Floor]) -> None:
     results.show("geometric means over the sets: a contender's seconds over ours", summary.means(rows))
     results.show("floors", summary.verdicts(rows, floors))
     picture.draw(rows, results.FOLDER / f"{suite}.png")
+
+
+def proof_share(model: Any, X: Any, y: Any) -> tuple[float, float]:
+    """(Seconds of a fit of the model, the certificate's share of them, or of those of all cores where problems have threads)."""
+    with proof_seconds() as taken:
+        seconds = timed_fit(model, X, y)[1]
+    return seconds, sum(taken) / (seconds * (cores() if isinstance(model.certificate_, tuple) else 1))
 
 
 def worst(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from argparse import ArgumentTypeError
 
 import numpy as np
@@ -17,6 +18,7 @@ from benchmarks import (
     loo_sets,
     online,
     picture,
+    proof_share,
     results,
 )
 from benchmarks.calibration import Trial, calibrate, hinge_objective, relative_gap, run_once
@@ -30,6 +32,7 @@ from benchmarks.options import Options, case_name, parse_cases, parse_names, sel
 from benchmarks.race import Task, known_tolerances
 from benchmarks.summary import KERNEL_FLOORS, LINEAR_FLOORS, OWN_C, geometric_mean, means, verdicts
 from maxmargin import SVC, LinearSVC, Regularization, certify
+from maxmargin.solvers.smo import smo
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the benchmarks are for POSIX")
 
@@ -268,6 +271,19 @@ def test_growth_has_a_row_for_each_size_and_two_slopes():
     rows = kernel_growth.along("samples", [(60, 0.7), (120, 0.7)], 1.0, 1e-3, repeats=1)
     assert [row["samples"] for row in rows] == [60, 120]
     assert np.isfinite([value for key, value in rows[0].items() if key.startswith("slope")]).all()
+
+
+def test_the_share_of_the_certificate_counts_the_scores_that_a_solver_makes_for_it(monkeypatch):
+    X, y = datasets.clusters(300, 5, 2)
+    scored = smo.scored
+
+    def slow(*arguments):
+        time.sleep(0.2)
+        return scored(*arguments)
+
+    monkeypatch.setattr(smo, "scored", slow)
+    row = proof_share.measure(SVC, X, y, 1)
+    assert row["proof share"] > 0.2 / row["seconds"] * 0.9
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the mark cannot be reset")
