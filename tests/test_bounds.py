@@ -281,7 +281,7 @@ def test_several_classes_are_refused():
 
 
 def test_other_models_and_other_data_are_refused():
-    with pytest.raises(InvalidInputError, match="maxmargin estimator is needed"):
+    with pytest.raises(InvalidInputError, match="from maxmargin import SVC"):
         bounds.of_model(sklearn.svm.SVC().fit(X, Y), X, Y)
     with pytest.raises(NotFittedError):
         bounds.of_model(HardMarginSVC(), X, Y)

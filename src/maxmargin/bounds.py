@@ -19,6 +19,7 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.inspect import stored_problems
 from maxmargin.estimators.per_sample import anatomies
 from maxmargin.estimators.stochastic.perceptron import Perceptron
+from maxmargin.estimators.wrapped import unwrapped
 from maxmargin.kernels import Linear
 
 __all__ = ["of_model"]
@@ -38,7 +39,9 @@ def of_model(estimator: Any, X: Any, y: Any, *, delta: float = 0.05) -> dict[str
     Parameters
     ----------
     estimator
-        A fitted binary classifier of this library.
+        A fitted binary classifier of this library, or a Pipeline, a search or a FrozenEstimator that holds one. The bounds are
+        about the machine on the rows that the steps before it make of X; where a fit changes these steps, they assume that it
+        did not look at the samples.
     X, y
         Its training data, in their order.
     delta : float
@@ -60,6 +63,8 @@ def of_model(estimator: Any, X: Any, y: Any, *, delta: float = 0.05) -> dict[str
     >>> int(found["perceptron_updates"]), found["hard_margin"].vacuous, found["hard_margin"].plug_in
     (4, True, True)
     """
+    whole = unwrapped(estimator)
+    estimator, X = whole.machine, whole.saw(X, y)
     if len(getattr(estimator, "classes_", "01")) != 2:
         raise InvalidInputError(f"The bounds are about two classes, this model has {len(estimator.classes_)}.")
     found: dict[str, Bound] = {}
@@ -73,6 +78,9 @@ def of_model(estimator: Any, X: Any, y: Any, *, delta: float = 0.05) -> dict[str
     if isinstance(getattr(estimator, "kernel_", Linear()), Linear):
         d = estimator.n_features_in_ + int(estimator.fit_intercept)
         found["vc_rate"] = theorems.vc_rate(d=d, m=len(y))
+    if whole.learners:
+        assumed = f"the steps before the machine ({whole.learners}) do not depend on the samples; they were fitted on them"
+        found = {name: replace(bound, assumptions=(*bound.assumptions, assumed)) for name, bound in found.items()}
     return found
 
 

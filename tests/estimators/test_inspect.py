@@ -109,7 +109,7 @@ def test_other_data_of_the_same_shape_have_a_gap():
 def test_only_fitted_models_of_this_library_are_certified():
     with pytest.raises(NotFittedError):
         certify(HardMarginSVC(), X, Y)
-    with pytest.raises(InvalidInputError, match="maxmargin estimator is needed, got SVC"):
+    with pytest.raises(InvalidInputError, match="Write: from maxmargin import SVC"):
         certify(SVC().fit(X, Y), X, Y)
 
 

@@ -99,7 +99,7 @@ def test_what_is_not_ours_or_not_fitted_is_refused(clouds):
     from sklearn import svm
 
     X, y = clouds
-    with pytest.raises(InvalidInputError, match="maxmargin estimator"):
+    with pytest.raises(InvalidInputError, match="from maxmargin import SVC"):
         anatomies(svm.SVC().fit(X, y), X, y)
     with pytest.raises(NotFittedError):
         anatomies(SVC(), X, y)

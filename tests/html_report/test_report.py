@@ -5,6 +5,8 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from maxmargin import (
     SVC,
@@ -366,3 +368,16 @@ def test_the_file_is_replaced_as_a_whole(tmp_path, monkeypatch):
             report(model, X, y, path, title="other")
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_pipeline_is_reported_as_its_machine_and_names_its_steps_and_features():
+    X, y = clouds(d=2, apart=2.0)
+    model = make_pipeline(StandardScaler(), PolynomialFeatures(2, include_bias=False), LinearSVC()).fit(X * 100.0, y)
+    page = Reader(report(model, X * 100.0, y, feature_names=["age", "income"], leave_one_out=leave_one_out(model, X * 100.0, y)))
+    assert not page.broken
+    assert "LinearSVC: no against yes" in page.text
+    assert "Before the machine: StandardScaler() → PolynomialFeatures(include_bias=False) ." in page.text
+    assert "# X: the samples after StandardScaler()" in page.text
+    assert "age income" in page.text  # a product
+    assert "the left-out sample included" in page.text
+    assert "Before the machine" not in report(LinearSVC().fit(X, y), X, y)

@@ -6,6 +6,9 @@ import pytest
 import scipy.sparse as sp
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, certify, plot
 from maxmargin.core.certificate.parts import ABSENT, INSIDE, ON, OUTSIDE
@@ -123,3 +126,43 @@ def test_given_axes_are_used_and_counted(clouds):
         display.plot(axes[:2])
     with pytest.raises(InvalidInputError, match="two classes"):
         plot.CostEffectDisplay.from_estimator(SVC(), X, np.arange(60) % 3)
+
+
+@pytest.mark.parametrize("steps", [(StandardScaler(),), (PolynomialFeatures(2), StandardScaler())])
+@pytest.mark.parametrize("is_frame", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_pipeline_is_drawn_in_the_features_that_it_is_given(clouds, axes, steps, is_frame, n_classes):
+    X, y = clouds
+    X, y = X * [1.0, 50.0] + [0.0, 700.0], y if n_classes == 2 else np.arange(60) % 3
+    rows = pd.DataFrame(X, columns=["age", "income"]) if is_frame else X
+    model = make_pipeline(*steps, SVC()).fit(rows, y)
+    display = plot.DecisionBoundaryDisplay.from_estimator(model, rows, y, ax=axes, grid_resolution=20)
+    np.testing.assert_array_equal(display.X, X)
+    grid = np.column_stack([display.xx0.ravel(), display.xx1.ravel()])
+    grid = pd.DataFrame(grid, columns=["age", "income"]) if is_frame else grid
+    expected = model.decision_function(grid) if n_classes == 2 else model.predict(grid)
+    np.testing.assert_allclose(display.response.ravel(), expected)
+    np.testing.assert_array_equal(display.is_wrong, model.predict(rows) != y)
+    assert axes.get_xlabel() == ("age" if is_frame else "feature 0")
+    assert axes.get_ylim()[0] > 400
+
+
+def test_behind_steps_that_leave_two_features_these_are_drawn(clouds, axes):
+    X, y = clouds
+    rows = np.hstack([X, X + np.sin(X)])
+    model = make_pipeline(PCA(2, svd_solver="covariance_eigh"), SVC()).fit(rows, y)
+    display = plot.DecisionBoundaryDisplay.from_estimator(model, rows, y, ax=axes, grid_resolution=20)
+    np.testing.assert_allclose(display.X, model[:-1].transform(rows))
+    assert axes.get_xlabel() == "pca0"
+    with pytest.raises(InvalidInputError, match="needs two features"):
+        plot.DecisionBoundaryDisplay.from_estimator(make_pipeline(StandardScaler(), SVC()).fit(rows, y), rows, y)
+
+
+def test_the_effect_of_c_is_that_on_whole_pipelines(clouds):
+    X, y = clouds
+    weights = np.arange(60) % 3
+    model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
+    effect = plot.CostEffectDisplay.from_estimator(model, X, y, Cs=[0.1, 10.0], sample_weight=weights, grid_resolution=10)
+    for C, margin in zip(effect.Cs, effect.margins, strict=True):
+        fitted = model.set_params(svc__C=C).fit(X, y, svc__sample_weight=weights)
+        assert margin == pytest.approx(1.0 / np.linalg.norm(fitted[-1].coef_))

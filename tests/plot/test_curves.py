@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from maxmargin import LinearSVC, PegasosSVC, Perceptron, l1_path, plot
 from maxmargin.core import loss_from_name
@@ -79,3 +82,10 @@ def test_the_path_draws_each_feature_and_names_the_first(axes):
     assert (display.ax_.get_xscale(), display.ax_.get_xlabel()) == ("log", "C")
     with pytest.raises(InvalidInputError, match="5 feature names"):
         plot.L1PathDisplay.from_path(path, feature_names=["a"])
+
+
+def test_the_gap_of_a_search_is_that_of_its_best_machine(clouds, axes):
+    X, y = clouds
+    model = GridSearchCV(make_pipeline(StandardScaler(), LinearSVC()), {"linearsvc__C": [1.0]}, cv=2).fit(X, y)
+    display = plot.GapDisplay.from_estimator(model, ax=axes)
+    assert display.gaps[0][-1] == model.best_estimator_[-1].trace_[-1].relative_gap

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC, LinearSVC, SettledBy, leave_one_out, plot
 from maxmargin.analysis.leave_one_out.theorems import Verdict
@@ -62,3 +64,13 @@ def test_several_problems_are_drawn_one_at_a_time(clouds, axes):
     np.testing.assert_array_equal(display.verdicts == "WRONG", display.xi > 1)
     with pytest.raises(InvalidInputError, match="60 labels"):
         plot.LeaveOneOutDisplay.from_result(leave_one_out(LinearSVC(), X, y), ["a"])
+
+
+def test_pipelines_are_drawn_as_their_machines_on_the_rows_that_these_see(clouds):
+    X, y = clouds
+    model = make_pipeline(StandardScaler(), SVC()).fit(50.0 * X, y)
+    machine, Z = model[-1], model[:-1].transform(50.0 * X)
+    whole, own = (plot.MarginsDisplay.from_estimator(*given, y).histogram for given in ((model, 50.0 * X), (machine, Z)))
+    np.testing.assert_array_equal(whole.outside, own.outside)
+    whole, own = (plot.LeaveOneOutDisplay.from_estimator(*given, y) for given in ((model, 50.0 * X), (machine, Z)))
+    np.testing.assert_array_equal(whole.alpha, own.alpha)

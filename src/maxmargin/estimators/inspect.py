@@ -5,17 +5,17 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from maxmargin import core
 from maxmargin.analysis import separability as decision
 from maxmargin.core import Candidate, Certificate, Problem
 from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.errors import InvalidInputError, NotSupportedError
-from maxmargin.estimators.base import Classifier, check_tol
+from maxmargin.estimators.base import check_tol
 from maxmargin.estimators.multiclass.per_problem import Certificates, PerProblem, largest_gap
 from maxmargin.estimators.svc import HardMarginSVC
 from maxmargin.estimators.training_data import Fingerprint
+from maxmargin.estimators.wrapped import opened
 from maxmargin.threads import one_blas_thread
 
 
@@ -28,7 +28,8 @@ def certify(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: f
     Parameters
     ----------
     estimator
-        A fitted classifier of this library with an objective.
+        A fitted classifier of this library with an objective, or a Pipeline, a search or a FrozenEstimator that holds one: its
+        machine is judged, on the rows that the steps before it make of X.
     X, y, sample_weight
         Its training data, in their order. The numbers are true of whatever data are given; where these are not those of the
         fit, `Certificate.data` says in which way.
@@ -69,9 +70,7 @@ class Stored(NamedTuple):
 
 def stored_problems(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Stored:
     """What `certify` judges; X and y must have the shape and the classes of the training data."""
-    if not isinstance(estimator, Classifier):
-        raise InvalidInputError(f"A fitted maxmargin estimator is needed, got {type(estimator).__name__}.")
-    check_is_fitted(estimator, "intercept_")
+    estimator, X = opened(estimator, X, y)
     if not hasattr(estimator, "certificate_"):
         raise NotSupportedError(estimator._why_uncertified())
     probe = type(estimator)(**estimator.get_params(deep=False))

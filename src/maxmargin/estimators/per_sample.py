@@ -1,8 +1,8 @@
 """What a fitted classifier makes of each training sample: the numbers that pictures and reports are made of."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_array
@@ -10,10 +10,12 @@ from sklearn.utils import check_array
 from maxmargin.core import Candidate, Certificate, Problem, certify, make_feasible
 from maxmargin.core.certificate.parts import ABSENT, group_of_each
 from maxmargin.core.certificate.scores import scores as scores_of
+from maxmargin.core.products import dense_rows
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.inspect import stored_problems
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner
 from maxmargin.estimators.training_data import READABLE
+from maxmargin.estimators.wrapped import Wrapped, column_names, opened, unwrapped
 from maxmargin.kernels import Precomputed
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices
@@ -91,6 +93,7 @@ def anatomies(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> list
 
     Cost: that of predicting the training set once.
     """
+    estimator, X = opened(estimator, X, y)
     if isinstance(estimator, StreamLearner) and not hasattr(estimator, "certificate_"):
         return _without_objective(estimator, X, y)
     stored = stored_problems(estimator, X, y, sample_weight)
@@ -128,10 +131,14 @@ class Subject:
 
     Attributes
     ----------
-    estimator, given, sample_weight, feature_names, leave_one_out
-        As they were given; `given` is X. A report sets the last one, where it was run.
-    X, n
-        The samples as an array or CSR, and their number.
+    estimator, steps
+        The machine, and in words what stands before it in a pipeline; "" where it stands alone.
+    sample_weight, feature_names, leave_one_out
+        As they were given; names are those of the columns that the machine sees. A report sets the last one, where it was run.
+    given, X, n
+        The samples as the machine sees them; as an array or CSR; their number.
+    plane
+        Where a boundary can be drawn: two features that X has as it was given, else two that the machine sees; or None.
     labels, predicted, is_wrong
         The numbers of the classes of the samples, and of those that are predicted; where they differ.
     classes
@@ -145,28 +152,79 @@ class Subject:
 
     def __init__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None, feature_names: Any = None) -> None:
         """Gather everything; the cost is that of predicting the training set twice."""
-        self.estimator, self.given, self.sample_weight = estimator, X, sample_weight
+        whole = unwrapped(estimator)
+        self.estimator, self.given, self.sample_weight = whole.machine, whole.saw(X, y), sample_weight
         self.leave_one_out: Any = None
-        self.parts = anatomies(estimator, X, y, sample_weight)
-        self.X: Any = check_array(X, **READABLE)
+        self.steps, estimator = whole.words, whole.machine
+        self.parts = anatomies(estimator, self.given, y, sample_weight)
+        self.X: Any = check_array(self.given, **READABLE)
         self.n, d = map(int, self.X.shape)
-        names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
+        names = whole.feature_names(feature_names, X)
         if names is not None and len(names) != d:
             raise InvalidInputError(f"{d} feature names are needed, got {len(names)}.")
         self.feature_names = None if names is None else [str(name) for name in names]
         self.labels = np.searchsorted(estimator.classes_, np.asarray(y))
-        self.predicted = np.searchsorted(estimator.classes_, estimator.predict(X))
+        self.predicted = np.searchsorted(estimator.classes_, estimator.predict(self.given))
         self.is_wrong = np.asarray(self.predicted != self.labels)
         self.classes = [str(name) for name in np.asarray(estimator.classes_).tolist()]
         self.is_binary = len(self.parts) == 1
         self.is_precomputed = isinstance(getattr(estimator, "kernel_", None), Precomputed)
         self.has_certificate = all(part.certificate is not None for part in self.parts)
         self.has_margin = not hasattr(estimator, "n_updates_")
+        self.plane = None if self.is_precomputed else _plane(self, whole, X, feature_names)
         self.worst_first = sorted(self.parts, key=lambda part: -part.certificate.relative_gap if part.certificate else 0.0)
 
     def feature_name(self, j: int) -> str:
         """What a feature is called."""
         return f"feature {j}" if self.feature_names is None else self.feature_names[j]
+
+
+class Plane(NamedTuple):
+    """Two features, and how the machine sees points of them.
+
+    Attributes
+    ----------
+    subject : Subject
+    points : array (n, 2)
+        The samples.
+    names : pair of str
+    given
+        The samples as they were given: a data frame has column names, which a grid needs too.
+    sees : callable
+        From such rows to those of the machine.
+    """
+
+    subject: Subject
+    points: Floats
+    names: tuple[str, str]
+    given: Any
+    sees: Callable[[Any], Any]
+
+    def response(self, low: Floats, high: Floats, resolution: int) -> tuple[Floats, Floats, Floats]:
+        """(x₀, x₁, F) on a grid; of more than two classes the number of the predicted one."""
+        xx0, xx1 = np.meshgrid(*np.linspace(low, high, resolution).T)
+        rows = np.column_stack([xx0.ravel(), xx1.ravel()])
+        columns = getattr(self.given, "columns", None)
+        seen = self.sees(rows if columns is None else type(self.given)(dict(zip(columns, rows.T, strict=True))))
+        estimator, is_binary = self.subject.estimator, self.subject.is_binary
+        found = estimator.decision_function(seen) if is_binary else np.searchsorted(estimator.classes_, estimator.predict(seen))
+        return xx0, xx1, np.asarray(found, dtype=np.float64).reshape(xx0.shape)
+
+
+def _plane(subject: Subject, whole: Wrapped, X: Any, feature_names: Any) -> Plane | None:
+    """The user's two features, of numbers; or two that the machine sees."""
+    if subject.steps:
+        try:
+            points = dense_rows(check_array(X, **READABLE))
+        except (ValueError, TypeError):  # texts, missing values
+            points = np.empty((0, 0))
+        if points.shape[1] == 2:
+            names = column_names(feature_names if np.size(feature_names) == 2 else None, X)
+            return Plane(subject, points, (str(names[0]), str(names[1])), X, whole.sees)
+    if subject.X.shape[1] != 2:
+        return None
+    names = subject.feature_name(0), subject.feature_name(1)
+    return Plane(subject, dense_rows(subject.X), names, subject.given, lambda rows: rows)
 
 
 def problem_names(estimator: Any) -> list[str]:
@@ -181,14 +239,6 @@ def limits_of(points: Floats, pad: float = 0.08) -> tuple[Floats, Floats]:
     middle, is_wide = 0.5 * (low + high), high - low > 1e-12 * np.maximum(np.abs(high), 1.0)
     half = np.where(is_wide, (0.5 + pad) * (high - low), 1.0)
     return middle - half, middle + half
-
-
-def grid_over(X: Any, low: Floats, high: Floats, resolution: int) -> tuple[Floats, Floats, Any]:
-    """(x₀, x₁, rows) of a grid over two features; rows are a data frame if X is, as the model was trained with names."""
-    xx0, xx1 = np.meshgrid(*np.linspace(low, high, resolution).T)
-    rows = np.column_stack([xx0.ravel(), xx1.ravel()])
-    columns = getattr(X, "columns", None)
-    return xx0, xx1, rows if columns is None else type(X)(dict(zip(columns, rows.T, strict=True)))
 
 
 def strongest(parts: Sequence[Anatomy], n: int) -> tuple[Floats | None, Indices | None]:

@@ -18,7 +18,7 @@ from sklearn.decomposition import KernelPCA
 from maxmargin.analysis.margin_histogram import MarginHistogram, margin_histogram
 from maxmargin.core.certificate.parts import INSIDE, ON, OUTSIDE
 from maxmargin.core.products import dense_rows
-from maxmargin.estimators.per_sample import Anatomy, Subject, grid_over, limits_of, strongest
+from maxmargin.estimators.per_sample import Anatomy, Plane, Subject, limits_of, strongest
 from maxmargin.typing import Floats, Indices
 
 SHAPES = ("circle", "square", "triangle", "diamond", "down", "plus", "star", "bar")
@@ -183,20 +183,20 @@ def verdicts_chart(subject: Subject) -> tuple[Chart, int]:
 def boundary(subject: Subject) -> dict[str, Any]:
     """The one picture of the boundary that the model allows, in the plane of two features or projected, and which it is."""
     part, rows, title = subject.parts[0], evenly(subject.n, MOST_SHOWN), "Decision boundary"
-    if subject.X.shape[1] == 2 and not subject.is_precomputed:
-        kind, axes, places = "features", [subject.feature_name(j) for j in (0, 1)], dense_rows(subject.X, rows)
+    if subject.plane:
+        kind, axes, places = "features", subject.plane.names, subject.plane.points[rows]
     elif subject.is_binary and part.norm > 0:
-        kind, axes = "along w", ["distance to the boundary, F/‖w‖", "first component orthogonal to w"]
+        kind, axes = "along w", ("distance to the boundary, F/‖w‖", "first component orthogonal to w")
         own = part.present[evenly(len(part.present), MOST_SHOWN)]
         rows, places = part.rows[own], _along_w(part, own)
     else:
-        kind, axes, title = "components", ["first principal component", "second principal component"], "Samples"
+        kind, axes, title = "components", ("first principal component", "second principal component"), "Samples"
         gram = subject.X[np.ix_(rows, rows)] if subject.is_precomputed else subject.X[rows] @ subject.X[rows].T
         places = _leading(dense_rows(gram), 2)
     (left, bottom), (right, top) = np.array(limits_of(places, pad=0.05)).tolist()
     chart = Chart(title, axes[0], axes[1], (left, right), (bottom, top), height=440)
-    if kind == "features":
-        _draw_levels(chart, subject)
+    if subject.plane:
+        _draw_levels(chart, subject, subject.plane)
     elif kind == "along w":
         half = 1.0 / part.norm
         chart.draw("box", "band", [_box(max(-half, left), bottom, min(half, right), top)])
@@ -229,21 +229,19 @@ def _leading(gram: Floats, count: int) -> Floats:
     return np.asarray(KernelPCA(count, kernel="precomputed", eigen_solver="dense").fit_transform(gram))
 
 
-def _draw_levels(chart: Chart, subject: Subject) -> None:
+def _draw_levels(chart: Chart, subject: Subject, plane: Plane) -> None:
     """F = 0 and the margin; of more than two classes their regions."""
     low, high = np.transpose([chart.x_range, chart.y_range])
-    xs, ys, grid = grid_over(subject.given, low, high, GRID)
+    xs, ys, found = plane.response(low, high, GRID)
     if subject.is_binary:
-        F = np.asarray(subject.estimator.decision_function(grid), dtype=np.float64)
-        contours = contour_generator(xs, ys, F.reshape(GRID, GRID))
+        contours = contour_generator(xs, ys, found)
         if subject.has_margin:
             chart.draw("box", "band", rings(contours.filled(-1.0, 1.0)))
             chart.draw("line", "edge", [*contours.lines(-1.0), *contours.lines(1.0)])
         chart.draw("line", "zero", contours.lines(0.0))
         return
-    winner = np.searchsorted(subject.estimator.classes_, subject.estimator.predict(grid)).reshape(GRID, GRID)
     for k in range(len(subject.classes)):
-        share = gaussian_filter((winner == k).astype(np.float64), 1.5, mode="nearest")  # no steps from point to point
+        share = gaussian_filter((found == k).astype(np.float64), 1.5, mode="nearest")  # no steps from point to point
         contours = contour_generator(xs, ys, share)
         chart.draw("box", f"region k{k % len(SHAPES)}", rings(contours.filled(0.5, 2.0)))
         chart.draw("line", "edge", contours.lines(0.5))

@@ -145,13 +145,15 @@ def report(
     Parameters
     ----------
     estimator
-        A fitted classifier of this library.
+        A fitted classifier of this library, or a Pipeline, a search or a FrozenEstimator that holds one: the page is about the
+        machine, on the rows that the steps before it make of X, and lists these steps.
     X, y, sample_weight
         Its training data, in their order.
     path : str or path, optional
         Where to write; the file is replaced as a whole or not at all. By default nothing is written.
     feature_names : sequence of str, optional
-        By default those of the data frame that the model was fitted on, or numbers.
+        Of the columns of X; by default those of the data frame that the model was fitted on, or numbers. A pipeline makes names
+        of them for the columns that the machine sees.
     leave_one_out : LeaveOneOut, optional
         The result of `leave_one_out` for the same model and data.
     title : str, optional
@@ -177,7 +179,7 @@ def report(
     """
     subject = Subject(estimator, X, y, sample_weight, feature_names)
     subject.leave_one_out = leave_one_out
-    about = {"subject": subject, "name": type(estimator).__name__}
+    about = {"subject": subject, "name": type(subject.estimator).__name__}
     sections = {
         gather.__name__: TEMPLATES.get_template(f"{gather.__name__}.html.j2").render(facts, **about)
         for gather in SECTIONS

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import clone
 
 from maxmargin.core.certificate.parts import ABSENT, ON, OUTSIDE
-from maxmargin.core.products import dense_rows
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.per_sample import Subject, grid_over, limits_of, strongest
+from maxmargin.estimators.per_sample import Subject, limits_of, strongest
+from maxmargin.estimators.wrapped import unwrapped
 from maxmargin.plot.style import BESIDE, BLUE, GREY, GROUPS, MARKERS, Display, Drawing, Look, require_matplotlib
 from maxmargin.typing import Floats, Indices
 
@@ -76,7 +76,8 @@ class DecisionBoundaryDisplay(Display):
         Parameters
         ----------
         estimator, X, y, sample_weight
-            A fitted classifier of this library, and its training data in their order.
+            A fitted classifier of this library, and its training data in their order. Of a pipeline the plane is that of the
+            two features of X, before any step; if X has others, that of two features behind the steps.
         grid_resolution : int
             F is computed on so many points along each axis.
         limits : ((x₀ low, x₀ high), (x₁ low, x₁ high)), optional
@@ -89,18 +90,14 @@ class DecisionBoundaryDisplay(Display):
     @classmethod
     def of_subject(cls, subject: Subject, grid_resolution: int, limits: Any = None) -> Self:
         """The display of a model and its data, not drawn yet."""
-        points, estimator = dense_rows(subject.X), subject.estimator
-        if points.shape[1] != 2:
-            raise InvalidInputError(f"A boundary needs two features, got X of shape {points.shape}; maxmargin.report projects.")
-        low, high = limits_of(points) if limits is None else np.asarray(limits, dtype=np.float64).T
-        xx0, xx1, rows = grid_over(subject.given, low, high, grid_resolution)
-        if subject.is_binary:
-            response = np.asarray(estimator.decision_function(rows), dtype=np.float64)
-        else:
-            response = np.searchsorted(estimator.classes_, estimator.predict(rows)).astype(np.float64)
-        grid, names = (xx0, xx1, response.reshape(xx0.shape)), (subject.feature_name(0), subject.feature_name(1))
-        drawn = strongest(subject.parts, subject.n)
-        return cls(*grid, points, subject.labels, subject.classes, *drawn, subject.is_wrong, names)
+        plane = subject.plane
+        if plane is None:
+            raise InvalidInputError(
+                f"A boundary needs two features, got X of shape {subject.X.shape}; maxmargin.report projects."
+            )
+        low, high = limits_of(plane.points) if limits is None else np.asarray(limits, dtype=np.float64).T
+        grid, drawn = plane.response(low, high, grid_resolution), strongest(subject.parts, subject.n)
+        return cls(*grid, plane.points, subject.labels, subject.classes, *drawn, subject.is_wrong, plane.names)
 
     def _draw(self, ax: Any) -> None:
         if len(self.classes) == 2:
@@ -201,7 +198,7 @@ class CostEffectDisplay:
         Parameters
         ----------
         estimator : LinearSVC, SVC or PegasosSVC
-            Fitted or not: it is copied.
+            Fitted or not: it is copied. A Pipeline that ends in one is fitted as a whole.
         X, y, sample_weight
             As in `fit`.
         Cs : sequence of float
@@ -214,12 +211,14 @@ class CostEffectDisplay:
         n_classes = len(np.unique(np.asarray(y)))
         if len(Cs) == 0 or n_classes != 2:
             raise InvalidInputError(f"The effect of C needs two classes and at least one C, got {n_classes} and {len(Cs)}.")
-        models = [clone(estimator).set_params(C=C).fit(X, y, sample_weight) for C in Cs]
+        whole = unwrapped(estimator)
+        copies = (unwrapped(clone(whole.outer).set_params(**{f"{whole.path}C": C})) for C in Cs)
+        models = [copy.fit(X, y, sample_weight) for copy in copies]
         subjects = [Subject(model, X, y, sample_weight) for model in models]
         panels = [DecisionBoundaryDisplay.of_subject(subject, grid_resolution) for subject in subjects]
         norms = np.array([subject.parts[0].norm for subject in subjects])
         margins = np.divide(1.0, norms, out=np.full(len(norms), np.inf), where=norms > 0)
-        n_support = np.array([len(model.support_) for model in models])
+        n_support = np.array([len(subject.estimator.support_) for subject in subjects])
         return cls(np.asarray(Cs, dtype=np.float64), panels, margins, n_support).plot(**drawing)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:

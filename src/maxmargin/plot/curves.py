@@ -11,6 +11,7 @@ from maxmargin.core import Loss, Trace, loss_from_name
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import L1Path
 from maxmargin.estimators.multiclass.per_problem import PerProblem
+from maxmargin.estimators.wrapped import unwrapped
 from maxmargin.plot.style import BESIDE, BLACK, BLUE, CURVES, LINES, Display, Drawing
 from maxmargin.typing import Floats, Indices
 
@@ -118,6 +119,7 @@ class GapDisplay(Display):
     @classmethod
     def from_estimator(cls, estimator: Any, **drawing: Unpack[Drawing]) -> Self:
         """Draw the trace of a fitted classifier, and the `tol` that it was asked for."""
+        estimator = unwrapped(estimator).machine
         if not hasattr(estimator, "trace_"):
             check_is_fitted(estimator)
             raise InvalidInputError(f"This {type(estimator).__name__} has no trace_: it was not trained by a gap.")

@@ -21,7 +21,7 @@ from maxmargin.estimators.multiclass.one_vs_one import Vote, opponents
 from maxmargin.estimators.multiclass.one_vs_rest import largest
 from maxmargin.estimators.separable import refuse_contradictions
 from maxmargin.estimators.svc import KernelClassifier
-from maxmargin.estimators.training_data import class_factors
+from maxmargin.estimators.training_data import Fingerprint, class_factors
 from maxmargin.kernels import kernel_from_name
 from maxmargin.solvers import Budget, solver_from_name
 from maxmargin.typing import Flags, Floats, Indices, Matrix
@@ -99,8 +99,8 @@ class Machine:
     betas: list[Floats | None]
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any, sample_weight: Any) -> "Machine":
-        """Validate as `fit` does."""
+    def of(cls, estimator: Any, X: Any, y: Any, sample_weight: Any, without: int | None = None) -> "Machine":
+        """Validate as `fit` does; costs and kernel parameters are those of a fit without a sample."""
         if not isinstance(estimator, LinearSVC | KernelClassifier):
             raise NotSupportedError(
                 f"leave_one_out takes LinearSVC, SVC and HardMarginSVC, got {type(estimator).__name__}: the others have no "
@@ -109,7 +109,8 @@ class Machine:
         probe = type(estimator)(**estimator.get_params(deep=False))
         X, labels, weights = probe._validated(X, y, sample_weight)
         check_tol(probe.tol)
-        problems = probe._problems(X, labels, weights)
+        seen = weights if without is None else np.where(np.arange(len(weights)) == without, 0.0, weights)
+        problems = probe._problems(X, labels, weights, probe._resolved_kernel(X, seen))
         if not (problems[0].penalty.strongly_convex and problems[0].loss.convex):
             raise NotSupportedError(
                 "leave_one_out needs the L2 penalty and a convex loss, for which one optimum can be bounded; "
@@ -118,10 +119,19 @@ class Machine:
         betas: list[Floats | None] = [None] * len(problems)
         is_fitted = getattr(estimator, "shape_fit_", None) == X.shape
         if is_fitted and np.array_equal(estimator.classes_, probe.classes_):
-            found = estimator._candidates(X, labels, weights)
-            if all(mine.kernel == theirs.kernel for mine, (theirs, _) in zip(problems, found, strict=True)):
-                betas = [candidate.beta for _, candidate in found]
-        return cls(probe, X, labels, weights, problems, betas)
+            stored = estimator._candidates(X, labels, weights)
+            if all(mine.kernel == theirs.kernel for mine, (theirs, _) in zip(problems, stored, strict=True)):
+                betas = [candidate.beta for _, candidate in stored]
+        found = cls(probe, X, labels, weights, problems, betas)
+        return found if without is None or problems[0].is_hard else found._without_one_of(np.array([without]))
+
+    def has_rows_of(self, estimator: Any) -> bool:
+        """Whether an estimator was fitted on these rows, in any order; True of one that was not fitted."""
+        if not hasattr(estimator, "intercept_"):
+            return True
+        kept = getattr(estimator, "fingerprint_", None)
+        own = Fingerprint.of(self.X, self.labels, self.weights)
+        return kept is not None and kept.rows_in_any_order == own.rows_in_any_order
 
     @property
     def rows(self) -> list[Indices]:

@@ -75,6 +75,8 @@ class LeaveOneOut:
     resolve : {"once", "each"}
         Whether costs that depend on the samples were set once, on all of them, or for each left-out sample on the others;
         `meaning` says it in words.
+    steps : str
+        Of a pipeline or a search: what of it has seen the left-out samples, in a sentence; `meaning` ends with it.
     seconds, fit_seconds : float
         Of all, and of the (tightened) fit within it.
     status : Status
@@ -105,6 +107,7 @@ class LeaveOneOut:
     fit_seconds: float
     status: Status
     resolve: str = "once"
+    steps: str = ""
 
     @property
     def n(self) -> int:
@@ -114,7 +117,7 @@ class LeaveOneOut:
     @property
     def meaning(self) -> str:
         """Which machines were meant, in words."""
-        return MEANINGS[self.resolve]
+        return f"{MEANINGS[self.resolve]} {self.steps}".strip()
 
     @property
     def n_retrained(self) -> int:

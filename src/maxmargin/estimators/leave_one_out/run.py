@@ -1,7 +1,7 @@
 """`leave_one_out` and `xi_alpha`: from an estimator and data to labels with their proofs."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -12,14 +12,11 @@ from maxmargin.analysis import leave_one_out as analysis
 from maxmargin.analysis.leave_one_out import Full, Goal, LeftOut, XiAlpha
 from maxmargin.analysis.leave_one_out.full import TUNING
 from maxmargin.core import Status
-from maxmargin.errors import NotSupportedError
-from maxmargin.estimators.base import Classifier, check_flag, check_tol
-from maxmargin.estimators.inspect import stored_problems
+from maxmargin.estimators.base import check_choice, check_flag, check_tol
 from maxmargin.estimators.leave_one_out.machine import Machine, middle
 from maxmargin.estimators.leave_one_out.result import ErrorRange, LeaveOneOut, SettledBy
-from maxmargin.estimators.linear import LinearSVC
 from maxmargin.estimators.multiclass.parallel import jobs_elsewhere, map_elsewhere
-from maxmargin.estimators.svc import KernelClassifier
+from maxmargin.estimators.wrapped import Wrapped, unwrapped
 from maxmargin.threads import one_blas_thread, usable_threads
 from maxmargin.typing import Flags, Floats, Indices
 
@@ -43,7 +40,8 @@ def leave_one_out(
     y: Any,
     sample_weight: Any = None,
     *,
-    resolve: str = "once",
+    resolve: str | None = None,
+    refit_steps: bool = False,
     decision_values: bool = False,
     tol: float = 1e-10,
     n_jobs: int | None = None,
@@ -64,14 +62,20 @@ def leave_one_out(
     ----------
     estimator : LinearSVC, SVC or HardMarginSVC
         Fitted on these data or not; a fit serves as a start. It is not changed. Its budgets are not used: the machines
-        that are meant are the exact ones.
+        that are meant are the exact ones. In a Pipeline, a search or a FrozenEstimator samples are left out of the machine at
+        its end (see `refit_steps`); parameters that a search has chosen stay.
     X, y, sample_weight
         As for `fit`. The error is weighted.
     resolve : {"once", "each"}
         When ``Regularization.mean``, ``tikhonov`` and ``pegasos``, and ``class_weight="balanced"``, become costs. "once": on all
         n samples, and they stay; so does ``gamma="scale"``. "each": for each left-out sample on the others, as
         ``cross_val_predict(estimator, X, y, cv=LeaveOneOut())`` does. The two are the same for a C that is a number (the sum of
-        slacks) without balanced weights. "each" refuses ``gamma="scale"``, which would be another kernel for each sample.
+        slacks) without balanced weights. "each" refuses ``gamma="scale"``, which would be another kernel for each sample, unless
+        `refit_steps` is True. By default "once", and "each" where `refit_steps` is True.
+    refit_steps : bool
+        False: exact for the machine. The steps before it in a pipeline stay as they were fitted (if they were not, copies are,
+        on all rows), so that a scaler has seen the left-out sample; the result says so. True: each sample is left out of the
+        steps too, and of what ``resolve="each"`` is about, ``gamma="scale"`` included. That costs n fits of the whole pipeline.
     decision_values : bool
         Also go on with every sample until its decision value is known to 1e-6.
     tol : float
@@ -108,8 +112,25 @@ def leave_one_out(
     started = time.perf_counter()
     check_flag("decision_values", decision_values)
     check_flag("verbose", verbose)
-    machine = Machine.of(estimator, X, y, sample_weight)
-    return Run(machine, n_jobs, started, observe).result(resolve, decision_values, check_tol(tol), verbose)
+    whole = unwrapped(estimator)
+    if check_flag("refit_steps", refit_steps):
+        check_choice("resolve", resolve, (None, "each"))
+    machine = Machine.of(whole.machine, whole.prepared(X, y), y, sample_weight)
+    run = Run(machine, n_jobs, started, observe)
+    one_by_one = refitted(machine, whole, X, y, sample_weight) if refit_steps else None
+    found = run.result(resolve or ("each" if refit_steps else "once"), decision_values, check_tol(tol), verbose, one_by_one)
+    return replace(found, steps=whole.told(refit_steps, bool(whole.steps) and machine.has_rows_of(whole.machine)))
+
+
+def refitted(machine: Machine, whole: Wrapped, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Machine, Indices]]:
+    """The machine, for the samples without weight, and then one for each other sample, behind steps that have not seen it."""
+    yield machine, np.flatnonzero(machine.weights == 0)
+    for i in np.flatnonzero(machine.weights).tolist():
+        try:
+            without = Machine.of(machine.probe, whole.prepared_without(i, X, y), y, sample_weight, without=i)
+        except KeyboardInterrupt:  # in a step: what is known by then is kept
+            return
+        yield without, np.array([i])
 
 
 class Run:
@@ -126,16 +147,28 @@ class Run:
         self.is_retrained, self.is_solved_for, self.is_alone = np.zeros((3, *shape), dtype=bool)
         self.is_outside = np.ones(shape, dtype=bool)
         self.alpha, self.xi = np.full((2, *shape), np.nan)
+        self.estimates: tuple[XiAlpha, ...] = ()
 
-    def result(self, resolve: str, decision_values: bool, tol: float, verbose: bool) -> LeaveOneOut:
-        """All of it, with what was found."""
-        status = Status.SOLVED
+    def result(
+        self, resolve: str, decision_values: bool, tol: float, verbose: bool,
+        one_by_one: Iterator[tuple[Machine, Indices]] | None = None,
+    ) -> LeaveOneOut:  # fmt: skip
+        """All of it, with what was found; `one_by_one` has the machines of `refitted`, the first of which gives the estimates."""
+        status, self.is_one_by_one = Status.INTERRUPTED, one_by_one is not None
         with one_blas_thread(), _tally(verbose) as self.tally:
-            for part, samples in self.machine.groups(resolve):
+            if self.is_one_by_one:
+                self._count(len(self.machine.labels))
+            for part, samples in one_by_one or self.machine.groups(resolve):
                 if not self._begin(part, samples, tol) or not self._settle(decision_values):
-                    status = Status.STOPPED if self.was_stopped else Status.INTERRUPTED
                     break
-        return self._told(status, resolve, decision_values)
+                if self.is_one_by_one:
+                    self.estimates = self.estimates or self._estimates([(one.alpha, one.xi) for one in self.left])
+                    if self._add(len(samples)):
+                        break
+            else:
+                is_complete = not self.is_one_by_one or self._done == self._total
+                status = Status.SOLVED if is_complete else Status.INTERRUPTED
+        return self._told(Status.STOPPED if self.was_stopped else status, resolve, decision_values)
 
     def _begin(self, part: Machine, samples: Indices, tol: float) -> bool:
         """Solve the problems of a group and take over what they tell of its samples; False: interrupted."""
@@ -151,7 +184,7 @@ class Run:
         for k, one in enumerate(self.left):
             others = np.setdiff1d(samples, self.rows[k])
             if len(others):
-                ends = one.full.elsewhere(self.machine.X, others, self.n_threads)
+                ends = one.full.elsewhere(part.X, others, self.n_threads)
                 self.lower[k, others], self.upper[k, others] = ends
             self._read(k)
         return all(solution.status is not Status.INTERRUPTED for solution in solutions)
@@ -176,9 +209,8 @@ class Run:
         with np.errstate(invalid="ignore"):
             entries = entries & self.is_meant & ~(self.upper - self.lower <= goal.width)
         chosen = [np.flatnonzero(entries[k, rows]) for k, rows in enumerate(self.rows)]
-        self._done, self._total, self._since = 0, sum(map(len, chosen)), time.perf_counter()
-        if self.tally is not None:
-            self.tally.begin(self._total)
+        if not self.is_one_by_one:
+            self._count(sum(map(len, chosen)))
         for k, samples in enumerate(chosen):
             if len(samples):
                 is_complete = self._leave_out_of(self.left[k], samples, goal)
@@ -201,7 +233,16 @@ class Run:
             self._tell(len(part))
         return True
 
+    def _count(self, total: int) -> None:
+        self._done, self._total, self._since = 0, total, time.perf_counter()
+        if self.tally is not None:
+            self.tally.begin(total)
+
     def _tell(self, more: int) -> bool:
+        """What is done of a batch; where samples come one by one, they are added as a whole."""
+        return self.was_stopped if self.is_one_by_one else self._add(more)
+
+    def _add(self, more: int) -> bool:
         self._done += more
         now = time.perf_counter()
         pace = (now - self._since) / max(self._done, 1)
@@ -233,10 +274,8 @@ class Run:
         def shaped(values: Floats) -> Floats:
             return values[0] if len(values) == 1 else values.T
 
-        estimates = tuple(
-            analysis.xi_alpha(one.full, weights[rows], self.alpha[k, rows], self.xi[k, rows])
-            for k, (one, rows) in enumerate(zip(self.left, self.rows, strict=True))
-        )
+        known = [(self.alpha[k, rows], self.xi[k, rows]) for k, rows in enumerate(self.rows)]
+        estimates = self.estimates or self._estimates(known)
         return LeaveOneOut(
             predictions=classes[winner],
             error=share(is_wrong),
@@ -254,6 +293,11 @@ class Run:
             resolve=resolve,
         )
 
+    def _estimates(self, known: list[tuple[Floats, Floats]]) -> tuple[XiAlpha, ...]:
+        """ξα of each problem, from the α and ξ of its samples."""
+        parts = zip(self.left, self.rows, known, strict=True)
+        return tuple(analysis.xi_alpha(one.full, self.machine.weights[rows], *pair) for one, rows, pair in parts)
+
 
 def _tally(is_shown: bool) -> Any:
     """The bar of a run, or None."""
@@ -269,43 +313,3 @@ def _left_out(full: Full, tol: float, max_bytes: int, samples: Indices, goal: Go
     one = LeftOut(full, tol=tol, max_bytes=max_bytes)
     one.retrain(samples, goal)
     return one.lower[samples], one.upper[samples], one.is_retrained[samples]
-
-
-def xi_alpha(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> XiAlpha | tuple[XiAlpha, ...]:
-    """Estimates of the leave-one-out error, recall and precision from one fitted model, without retraining.
-
-    2α_iR² + ξ_i < 1 says that sample i would be classified correctly without itself; counting all others gives estimates that
-    are pessimistic as a rule. Only without a free bias is this a theorem about the exact optimum; with one the exact error can
-    be larger. `leave_one_out` is exact.
-
-    Parameters
-    ----------
-    estimator : LinearSVC, SVC or HardMarginSVC
-        Fitted.
-    X, y, sample_weight
-        Its training data.
-
-    Returns
-    -------
-    XiAlpha
-        error, recall, precision and a verdict for each sample; for more than two classes a tuple, one a binary problem. Cost:
-        that of predicting the training set.
-
-    Examples
-    --------
-    >>> from maxmargin import LinearSVC, xi_alpha
-    >>> X, y = [[0.0], [0.2], [1.8], [2.0]], [0, 0, 1, 1]
-    >>> print(xi_alpha(LinearSVC(C=0.1).fit(X, y), X, y))
-    ξα estimates: error ≈ 100.00%, recall ≈ 0.00%, precision ≈ 0.00%
-    """
-    if isinstance(estimator, Classifier) and not isinstance(estimator, LinearSVC | KernelClassifier):
-        raise NotSupportedError(f"xi_alpha takes LinearSVC, SVC and HardMarginSVC, got {type(estimator).__name__}.")
-    stored = stored_problems(estimator, X, y, sample_weight)
-    stored.warn_of_other_data()
-    weights = np.ones(np.shape(y)[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    with one_blas_thread():
-        estimates = tuple(
-            analysis.xi_alpha(full, weights[full.problem.row(np.arange(full.problem.n))], full.alpha, full.xi)
-            for full in (Full.of(*pair) for pair in stored.problems)
-        )
-    return estimates[0] if len(estimates) == 1 else estimates

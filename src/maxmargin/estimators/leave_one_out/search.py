@@ -1,11 +1,13 @@
-"""LeaveOneOutSearch: choose C by exact leave-one-out, each C from the solution of the last."""
+"""LeaveOneOutSearch: choose parameters by exact leave-one-out, each C from the solution of the last."""
 
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core import Regularization, Status
@@ -14,24 +16,30 @@ from maxmargin.estimators.base import check_flag, check_tol
 from maxmargin.estimators.leave_one_out.machine import Machine
 from maxmargin.estimators.leave_one_out.result import LeaveOneOut
 from maxmargin.estimators.leave_one_out.run import Run
+from maxmargin.estimators.wrapped import Wrapped, unwrapped
 
 
 @dataclass(eq=False, repr=False)
 class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Choose C by the exact leave-one-out error, as `GridSearchCV` would with `LeaveOneOut` and n fits for each C.
+    """Choose parameters by the exact leave-one-out error, as `GridSearchCV` would with `LeaveOneOut` and n fits for each choice.
 
     Parameters
     ----------
     estimator : LinearSVC or SVC
-        Its C is replaced.
-    Cs : array-like of float or Regularization
-        The candidates; a fit starts from the solution of the one before it, so list them in order.
+        Or a Pipeline that ends in one: samples are left out of the machine, its steps are fitted on all rows, as by
+        ``leave_one_out(…, refit_steps=False)``, and `results_` say so.
+    Cs : array-like of float or Regularization, optional
+        Candidates for the machine's C alone; by default 0.01, 0.1, 1, 10 and 100 where there is no `param_grid`. A fit starts
+        from the solution of the one before it, so list them in order.
+    param_grid : dict or list of dicts, optional
+        The candidates, as for `GridSearchCV`: names of parameters, such as "C", "gamma" or "svc__C", and their values. Fits that
+        differ in C alone start from each other, in the order of the grid.
     resolve : {"once", "each"}
         As for `leave_one_out`; "each" is what `GridSearchCV` means by C/n, λ and balanced class weights.
     tol : float
         As for `leave_one_out`.
     refit : bool
-        Train `best_estimator_` on all samples.
+        Train `best_estimator_` on all samples, its steps included.
     n_jobs : int or None
         Threads, as for `leave_one_out`.
     verbose : bool
@@ -42,14 +50,15 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     best_params_, best_score_, best_index_, best_estimator_
         As in `GridSearchCV`; the score is the accuracy, the first of equals wins.
     cv_results_ : dict
-        params, param_C, mean_test_score, rank_test_score, mean_fit_time, and of leave-one-out: n_retrained, n_undecidable,
-        xi_alpha_error, seconds.
+        params, param_… for each name, mean_test_score, rank_test_score, mean_fit_time, and of leave-one-out: n_retrained,
+        n_undecidable, xi_alpha_error, seconds.
     results_ : tuple of LeaveOneOut
-        One for each C.
+        One for each candidate.
 
     Notes
     -----
-    Cost: `leave_one_out` for each C, the fits warm-started. Ctrl-C keeps the results so far and raises KeyboardInterrupt.
+    Cost: `leave_one_out` for each candidate, along C warm-started; the steps of a pipeline are fitted once for each choice of
+    their own parameters. Ctrl-C keeps the results so far and raises KeyboardInterrupt.
 
     Examples
     --------
@@ -58,11 +67,18 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     >>> search = LeaveOneOutSearch(LinearSVC(), Cs=[0.01, 1.0, 10.0]).fit(X, y)
     >>> search.best_params_, search.cv_results_["mean_test_score"].round(2)
     ({'C': 1.0}, array([0.  , 0.83, 0.83]))
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from maxmargin import SVC
+    >>> grid = {"svc__C": [0.1, 1.0], "svc__gamma": [0.1, 1.0]}
+    >>> LeaveOneOutSearch(make_pipeline(StandardScaler(), SVC()), param_grid=grid).fit(X, y).best_params_
+    {'svc__C': 1.0, 'svc__gamma': 1.0}
     """
 
     estimator: Any
-    Cs: Any = (0.01, 0.1, 1.0, 10.0, 100.0)
+    Cs: Any = None
     _: KW_ONLY
+    param_grid: Any = None
     resolve: str = "once"
     tol: float = 1e-10
     refit: bool = True
@@ -70,40 +86,71 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     verbose: bool = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Leave each sample out for each C, and train the best on all of them."""
+        """Leave each sample out for each candidate, and train the best on all of them."""
         tol, verbose = check_tol(self.tol), check_flag("verbose", self.verbose)
         refit = check_flag("refit", self.refit)
-        candidates = list(self.Cs)
-        if not candidates:
-            raise InvalidInputError("Cs is empty; give at least one C to choose from.")
-        for C in candidates:
-            Regularization.of(C)
-        results: list[LeaveOneOut] = []
-        run = None
-        for C in candidates:
-            started = time.perf_counter()
-            machine = Machine.of(clone(self.estimator).set_params(C=C), X, y, sample_weight)
-            run = Run(machine if run is None else replace(machine, betas=run.betas), self.n_jobs, started)
-            results.append(run.result(self.resolve, False, tol, verbose))
-            if results[-1].status is Status.INTERRUPTED:
+        whole = unwrapped(self.estimator)
+        candidates = self._candidates(f"{whole.path}C")
+        found: dict[int, LeaveOneOut] = {}
+        for k, run in self._runs(whole, candidates, X, y, sample_weight):
+            words = _with(whole, candidates[k]).told(False, are_these_rows=True)
+            found[k] = replace(run.result(self.resolve, False, tol, verbose), steps=words)
+            if found[k].status is Status.INTERRUPTED:
                 break
-        self._store(candidates[: len(results)], results, machine)
-        if results[-1].status is Status.INTERRUPTED:
+        self._store({k: candidates[k] for k in sorted(found)}, found)
+        self.classes_ = run.machine.probe.classes_
+        if not whole.steps:
+            self.n_features_in_ = run.machine.X.shape[1]
+        if found[k].status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if refit:
-            self.best_estimator_ = clone(self.estimator).set_params(**self.best_params_)
-            self.best_estimator_.fit(X, y, sample_weight)
-            if hasattr(self.best_estimator_, "feature_names_in_"):
-                self.feature_names_in_ = self.best_estimator_.feature_names_in_
+            self.best_estimator_ = _with(whole, self.best_params_).fit(X, y, sample_weight)
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(self.best_estimator_, name):
+                    setattr(self, name, getattr(self.best_estimator_, name))
         return self
 
-    def _store(self, candidates: list[Any], results: list[LeaveOneOut], machine: Machine) -> None:
+    def _candidates(self, name_of_c: str) -> list[dict[str, Any]]:
+        """The parameters to choose from, in the order of `GridSearchCV`."""
+        from sklearn.model_selection import ParameterGrid
+
+        if isinstance(self.Cs, Mapping) or (self.Cs is not None and self.param_grid is not None):
+            raise InvalidInputError("Cs holds values of C alone; for other parameters give param_grid={...} instead of it.")
+        Cs = list((0.01, 0.1, 1.0, 10.0, 100.0) if self.Cs is None else self.Cs)
+        if self.param_grid is None and not Cs:
+            raise InvalidInputError("Cs is empty; give at least one C to choose from.")
+        candidates = list(ParameterGrid({name_of_c: Cs} if self.param_grid is None else self.param_grid))
+        if not candidates:
+            raise InvalidInputError("param_grid is empty; give at least one dict of values.")
+        for candidate in candidates:
+            if name_of_c in candidate:
+                Regularization.of(candidate[name_of_c])
+        return candidates
+
+    def _runs(
+        self, whole: Wrapped, candidates: list[dict[str, Any]], X: Any, y: Any, sample_weight: Any
+    ) -> Iterator[tuple[int, Run]]:
+        """Each candidate's number and its run: behind the same steps one after the other, and among those along C."""
+        keys = [_shared(candidate, whole.path) for candidate in candidates]
+        steps, rest = zip(*keys, strict=True)
+        last, run = None, None
+        for k in sorted(range(len(keys)), key=lambda k: (steps.index(steps[k]), rest.index(rest[k]), k)):
+            started, one = time.perf_counter(), _with(whole, candidates[k])
+            if last is None or keys[k][0] != last[0]:
+                rows = one.prepared(X, y)
+            machine = Machine.of(one.machine, rows, y, sample_weight)
+            run = Run(replace(machine, betas=run.betas) if run is not None and keys[k] == last else machine, self.n_jobs, started)
+            last = keys[k]
+            yield k, run
+
+    def _store(self, candidates: dict[int, dict[str, Any]], found: dict[int, LeaveOneOut]) -> None:
+        self.results_ = results = tuple(found[k] for k in candidates)
+        params = list(candidates.values())
         scores = np.array([1.0 - result.error for result in results])
         estimates = [r.xi_alpha if isinstance(r.xi_alpha, tuple) else (r.xi_alpha,) for r in results]
-        self.results_ = tuple(results)
         self.cv_results_ = {
-            "params": [{"C": C} for C in candidates],
-            "param_C": np.array(candidates, dtype=object),
+            "params": params,
+            **{f"param_{name}": _column(name, params) for name in sorted({name for one in params for name in one})},
             "mean_test_score": scores,
             "rank_test_score": np.array([1 + int((scores > score).sum()) for score in scores], dtype=np.int32),
             "mean_fit_time": np.array([result.fit_seconds for result in results]),
@@ -114,9 +161,7 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         }
         self.best_index_ = int(scores.argmax())
         self.best_score_ = float(scores[self.best_index_])
-        self.best_params_ = {"C": candidates[self.best_index_]}
-        self.classes_ = machine.probe.classes_
-        self.n_features_in_ = machine.X.shape[1]
+        self.best_params_ = params[self.best_index_]
 
     def predict(self, X: Any) -> Any:
         """The labels that `best_estimator_` gives."""
@@ -130,5 +175,25 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = self.estimator.__sklearn_tags__().input_tags
+        tags.input_tags = get_tags(self.estimator).input_tags
         return tags
+
+
+def _with(whole: Wrapped, parameters: dict[str, Any]) -> Wrapped:
+    """An unfitted copy with other parameters."""
+    return unwrapped(clone(whole.outer).set_params(**clone(parameters, safe=False)))
+
+
+def _shared(candidate: dict[str, Any], path: str) -> tuple[list[Any], list[Any]]:
+    """What candidates behind the same steps have in common, and those that differ in C alone; a grid has each value once."""
+    values = [(name, id(value)) for name, value in candidate.items()]
+    return [one for one in values if not one[0].startswith(path)], [one for one in values if one[0] != f"{path}C"]
+
+
+def _column(name: str, params: list[dict[str, Any]]) -> Any:
+    """The values of a parameter; masked where a candidate has none."""
+    column: Any = np.ma.MaskedArray(np.empty(len(params), dtype=object), mask=True)
+    for k, one in enumerate(params):
+        if name in one:
+            column[k] = one[name]
+    return column
