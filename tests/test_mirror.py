@@ -31,6 +31,8 @@ WITHOUT_TEST = {
 
 WITHOUT_SOURCE = {
     "docs/": "the pages and the site",
+    "estimators/test_of_scikit_learn.py": "scikit-learn's tests",
+    "scripts/": "what users write",
     "theorems/": "what must hold whatever the code",
     "test_architecture.py": "all of src/",
     "test_bad_input.py": "all estimators",

@@ -205,11 +205,6 @@ def test_wrong_parameters_are_refused_with_a_sentence(parameters, match):
         LinearSVC(**parameters).fit(X, Y)
 
 
-def test_the_parameters_of_scikit_learn_that_are_not_there_are_pythons_own_error():
-    with pytest.raises(TypeError, match="dual"):
-        LinearSVC(dual=True)
-
-
 def test_unscaled_data_are_solved_all_the_same():
     model = LinearSVC(C=1.0, tol=1e-6).fit(CANCER.data, CANCER.target)
     assert model.certificate_.relative_gap <= 1e-6

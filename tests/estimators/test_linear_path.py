@@ -27,7 +27,7 @@ def test_a_path_refuses_what_makes_none():
         with pytest.raises(InvalidInputError, match="C"):
             l1_path(X, labels, Cs=Cs)
     with pytest.raises(InvalidInputError, match="two classes"):
-        l1_min_c(X, np.arange(len(X)) % 3)
+        l1_path(X, np.arange(len(X)) % 3)
     with pytest.raises(InvalidInputError, match="loss"):
         l1_path(X, labels, loss="ramp")
     with pytest.raises(InvalidInputError, match="a feature that enters"):

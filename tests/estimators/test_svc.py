@@ -98,8 +98,8 @@ def test_pickles_leave_the_prepared_support_vectors_out():
 
 
 def test_parameters_that_we_do_not_have_are_type_errors():
-    with pytest.raises(TypeError, match="probability"):
-        SVC(probability=True)
+    with pytest.raises(TypeError, match="nu"):
+        SVC(nu=0.5)
 
 
 # ------------------------------------------------------------------------------------------------ against scikit-learn

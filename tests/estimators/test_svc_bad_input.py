@@ -21,7 +21,7 @@ OWN_PARAMETERS = [
     ({"class_weight": {0: -1.0}}, "class_weight must be positive for every class"),
     ({"warm_start": 1}, "warm_start must be True or False, got 1"),
     ({"shrinking": "yes"}, "shrinking must be True or False, got 'yes'"),
-    ({"verbose": 2}, "verbose must be True or False, got 2"),
+    ({"verbose": -2}, "verbose must be True, False or an integer ≥ 0, got -2"),
     ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0, got 0"),
     ({"solver": "interior"}, "solver must be 'auto', one of"),
 ]

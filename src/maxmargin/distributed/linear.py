@@ -23,7 +23,7 @@ from maxmargin.estimators import base
 from maxmargin.estimators.linear import bias_from, soft
 from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, labels_from
 from maxmargin.estimators.multiclass.per_problem import store_solutions
-from maxmargin.estimators.progress.callbacks import Digits, watching
+from maxmargin.estimators.progress.callbacks import Digits, check_verbose, watching
 from maxmargin.estimators.training_data import class_factors
 from maxmargin.solvers import Clock, Observer
 from maxmargin.solvers.linear.proximal_newton import first_size
@@ -69,8 +69,8 @@ class LinearSVC(OneVsRest):
         Threads where there is no client; None takes as many as BLAS may use.
     random_state : int, RandomState or None
         Of visiting orders and samples; None is 0. The same partitions, blocks and seed give the same model.
-    verbose : bool
-        Show the gap while it falls, on stderr.
+    verbose : bool or int
+        Show the gap while it falls, on stderr; levels above 0 show the same.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class LinearSVC(OneVsRest):
     n_blocks: int | None = None
     n_jobs: int | None = None
     random_state: Any = None
-    verbose: bool = False
+    verbose: int = False
 
     # -- fit -----------------------------------------------------------------------------------------------------
 
@@ -145,7 +145,7 @@ class LinearSVC(OneVsRest):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> bool:
         tol = base.check_tol(self.tol)
         base.check_choice("loss", self.loss, ("hinge", "squared_hinge"))
-        base.check_flag("verbose", self.verbose)
+        check_verbose(self.verbose)
         bias, trade_off = bias_from(self.fit_intercept, self.intercept_scaling), soft(self.C)
         keep = None if self.keep is None else base.check_flag("keep", self.keep)
         n_blocks = None if self.n_blocks is None else base.check_integer("n_blocks", self.n_blocks, note=" or None")

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core import L1, L2, Bias, Candidate, Problem, Regularization, Solution, Status
 from maxmargin.core.certificate.optimum_ball import optimum_balls
@@ -25,9 +25,9 @@ from maxmargin.estimators import training_data
 from maxmargin.estimators.multiclass.one_vs_one import opponents
 from maxmargin.estimators.multiclass.parallel import solve_several
 from maxmargin.estimators.multiclass.per_problem import store_solutions
-from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, warn_of_gap, watching
+from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, check_verbose, warn_of_gap, watching
 from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trainer, store_outliers
-from maxmargin.estimators.training_data import READABLE, Fingerprint, class_factors, costs
+from maxmargin.estimators.training_data import Fingerprint, checked_input, class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
 from maxmargin.solvers import Auto, Budget, Event, Solver, solve, solver_from_name
@@ -143,15 +143,14 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
             0 leaves a sample out; a negative weight, or a class without any weight, is an error.
         """
         with unchanged_by_errors(self):
-            X, labels, weights = self._validated(X, y, sample_weight)
-            was_interrupted = self._fit(X, labels, weights)
+            was_interrupted = self._fit(*self._validated(X, y, sample_weight))
         if was_interrupted:
             raise KeyboardInterrupt
         return self
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Matrix, Indices, Floats]:
         """Rows, labels 0 … k − 1 of `classes_`, weights ≥ 0."""
-        X, y = validate_data(self, X, y, **READABLE)
+        X, y = checked_input(self, X, y)
         X = training_data.checked_rows(X)
         self.classes_, labels = training_data.encoded(y)
         weights = training_data.checked_weights(sample_weight, X)
@@ -196,7 +195,8 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
         check_choice("loss", self.loss, TRAINABLE)
         check_choice("penalty", self.penalty, ("l2", "l1"))
         check_flag("warm_start", self.warm_start)
-        check_flag("verbose", self.verbose)
+        if self.verbose is not False:
+            check_verbose(self.verbose)
         check_integer("n_starts", self.n_starts)
         return check_tol(self.tol)
 
@@ -334,7 +334,7 @@ class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: 
     def _checked(self, X: Any) -> Matrix:
         """Samples to predict, validated."""
         check_is_fitted(self, "intercept_")
-        return validate_data(self, X, reset=False, **READABLE)
+        return checked_input(self, X, reset=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -79,7 +79,8 @@ def stored_problems(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -
         fitted = f"shape {estimator.shape_fit_} and classes {estimator.classes_}"
         raise InvalidInputError(f"The training data are needed, of {fitted}; got {X.shape} and {probe.classes_}.")
     problems = estimator._candidates(X, labels, weights)
-    data = Fingerprint.of(X, labels, weights).told_from(getattr(estimator, "fingerprint_", None))
+    found = Fingerprint.of(X, labels, weights)
+    data = found.told_from(getattr(estimator, "fingerprint_", None)) if found else QUESTION
     return Stored(problems, data, None if estimator.tol is None else float(estimator.tol))
 
 

@@ -15,7 +15,7 @@ from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pair_sums, pla
 from maxmargin.estimators.separable import refuse_contradictions, separated
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernels import Linear, Precomputed
-from maxmargin.kernels.tiles import TILE_ROWS, cut, rows_that_fit
+from maxmargin.kernels.tiles import TILE_ROWS, cut, rows_that_fit, values_of
 from maxmargin.rounding import UNIT
 from maxmargin.threads import usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
@@ -34,11 +34,13 @@ class KernelParameters(Classifier):
 
     @property
     def coef_(self) -> Floats:
-        """The weights of the features; linear kernels only."""
+        """The weights of the features, not to be written to; linear kernels only."""
         check_is_fitted(self, "intercept_")
         if self._weights is None:
             raise AttributeError("coef_ exists for the linear kernel only; other kernels have dual_coef_.")
-        return np.asarray(self._weights)
+        weights: Floats = self._weights.view()
+        weights.flags.writeable = False
+        return weights
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -51,14 +53,13 @@ class KernelClassifier(KernelParameters):
     solver: Any = "auto"
     decision_function_shape: str = "ovr"
     break_ties: bool = False
-    verbose: bool = False
+    verbose: int = False
 
     _is_pairwise = True
 
     def _checked_tol(self) -> float:
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
-        if check_flag("break_ties", self.break_ties) and self.decision_function_shape == "ovo":
-            raise InvalidInputError('break_ties must be False when decision_function_shape is "ovo": no votes are counted.')
+        check_flag("break_ties", self.break_ties)
         return super()._checked_tol()
 
     def _refuse(self, k: int, problem: Problem) -> None:
@@ -76,7 +77,7 @@ class KernelClassifier(KernelParameters):
         self.support_ = support.astype(np.int32)
         self.n_support_ = np.bincount(labels[support], minlength=n_classes).astype(np.int32)
         reference = kernel.reference(X, support)
-        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else reference
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else values_of(reference)
         is_linear = isinstance(kernel, Linear)
         self._weights: Any = np.array([solution.w for solution in solutions]) if is_linear else None
         groups = None if n_classes == 2 else self.n_support_
@@ -109,6 +110,8 @@ class KernelClassifier(KernelParameters):
         With the RBF kernel all F are computed in float32 with a bound of their error, and samples whose label that leaves open
         again in float64: the labels are those of float64 at a fraction of its price. Cost: as for `decision_function`.
         """
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise InvalidInputError('break_ties must be False when decision_function_shape is "ovo": no votes are counted.')
         X = self._checked(X)
         return self.classes_[np.concatenate([self._chosen(rows) for rows in self._chunks(X)])]
 

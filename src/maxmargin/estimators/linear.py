@@ -12,6 +12,7 @@ from maxmargin.analysis.critical_cost import critical_cost
 from maxmargin.core import Bias, Candidate, Certificate, Problem, Regularization, Solution, products
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import check_choice, check_flag, check_tol
+from maxmargin.estimators.migration import check_one_way
 from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, labels_from, largest
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.solvers import solve
@@ -62,10 +63,16 @@ class LinearSVC(OneVsRest):
         backend instead where one is chosen that shares no memory (``joblib.parallel_config``).
     random_state : int, RandomState or None
         Of the visiting order of "dual_cd"; None is 0.
-    verbose : bool
-        Show the gap while it falls, and how each problem ended, on stderr.
+    verbose : bool or int
+        Show the gap while it falls, and how each problem ended, on stderr; levels above 0 show the same.
     n_starts : int
         Ramp only, as in `SVC`: from how many points to descend.
+    dual : "auto", True or False
+        No effect: every solver reaches the same proved optimum. scikit-learn's programs pass it.
+    multi_class : "ovr"
+        More than two classes are one-vs-rest.
+    probability : bool
+        False only: for probabilities use ``CalibratedClassifierCV(LinearSVC(), ensemble=False)``.
 
     Attributes
     ----------
@@ -111,10 +118,18 @@ class LinearSVC(OneVsRest):
     warm_start: bool = False
     n_jobs: int | None = None
     random_state: Any = None
-    verbose: bool = False
+    verbose: int = False
     n_starts: int = 1
+    dual: Any = "auto"
+    multi_class: str = "ovr"
+    probability: bool = False
 
     _takes_backends = True
+
+    def _checked_tol(self) -> float:
+        if (self.dual, self.multi_class, self.probability) != ("auto", "ovr", False):
+            check_one_way(self)
+        return super()._checked_tol()
 
     # -- fit -----------------------------------------------------------------------------------------------------
 
@@ -249,8 +264,9 @@ def l1_min_c(
     """The largest C at which ``LinearSVC(penalty="l1")`` keeps every weight at zero; above it some feature enters.
 
     Without a bias, or with classes of equal weight, it is 1/‖Σ s_j y_j x_j‖_∞ for the hinge (s: the weights); with a free bias
-    and unequal classes a small linear program. (scikit-learn's function of this name knows the squared hinge and a penalised
-    bias only.) Cost: one pass over the data, or a few programs with a row for each of some hundred features.
+    and unequal classes a small linear program. Of several classes, one-vs-rest, it is the smallest of their values.
+    (scikit-learn's function of this name is for the squared hinge; with a bias, which it penalises, its value is where the
+    bias or a feature enters.) Cost: a pass over the data a class, or programs with a row for each of some hundred features.
 
     Examples
     --------
@@ -261,7 +277,8 @@ def l1_min_c(
     >>> [LinearSVC("l1", C=C).fit(X, y).coef_.any().item() for C in (0.249, 0.251)]
     [False, True]
     """
-    return critical_cost(_problem(X, y, sample_weight, loss, fit_intercept, intercept_scaling, class_weight))
+    model = _at_one(loss, fit_intercept, intercept_scaling, class_weight)
+    return min(map(critical_cost, model._problems(*model._validated(X, y, sample_weight))))
 
 
 def l1_path(
@@ -299,7 +316,7 @@ def l1_path(
     (array([0, 1, 2]), array([0, 1]))
     """
     tol = check_tol(tol)
-    unit = _problem(X, y, sample_weight, loss, fit_intercept, intercept_scaling, class_weight)
+    unit = _at_one(loss, fit_intercept, intercept_scaling, class_weight)._binary_problem("A path is for", X, y, sample_weight)
     grid = _grid(Cs, unit)
     warm: Candidate | None = None
     solutions = []
@@ -327,8 +344,7 @@ def _grid(Cs: Any, unit: Problem) -> Floats:
     return grid
 
 
-def _problem(X: Any, y: Any, sample_weight: Any, loss: str, intercept: bool, scaling: Any, class_weight: Any) -> Problem:
-    """The problem at C = 1."""
+def _at_one(loss: str, intercept: bool, scaling: Any, class_weight: Any) -> LinearSVC:
+    """The machine with the L1 penalty at C = 1."""
     check_choice("loss", loss, ("hinge", "squared_hinge"))
-    model = LinearSVC("l1", loss, fit_intercept=intercept, intercept_scaling=scaling, class_weight=class_weight)
-    return model._binary_problem("A path is for", X, y, sample_weight)
+    return LinearSVC("l1", loss, fit_intercept=intercept, intercept_scaling=scaling, class_weight=class_weight)

@@ -5,6 +5,7 @@ from typing import Any
 
 from maxmargin.estimators.base import check_flag
 from maxmargin.estimators.kernel_machine import KernelClassifier
+from maxmargin.estimators.migration import check_probability
 from maxmargin.solvers import Auto, Solver
 
 __all__ = ["SVC", "HardMarginSVC", "KernelClassifier"]
@@ -58,10 +59,12 @@ class SVC(KernelClassifier):
         Threads of `fit` and of predictions; None takes as many as BLAS may use. The model does not depend on it.
     random_state : int, RandomState or None
         For solvers that draw; None is 0.
-    verbose : bool
-        Show the gap while it falls, and how each problem ended, on stderr.
+    verbose : bool or int
+        Show the gap while it falls, and how each problem ended, on stderr; levels above 0 show the same.
     n_starts : int
         Ramp only: from how many points to descend. The first is the hinge's solution; the best end is kept.
+    probability : bool
+        False only: for probabilities use ``CalibratedClassifierCV(SVC(), ensemble=False)``.
 
     Attributes
     ----------
@@ -107,6 +110,12 @@ class SVC(KernelClassifier):
     n_jobs: int | None = None
     random_state: Any = None
     n_starts: int = 1
+    probability: bool = False
+
+    def _checked_tol(self) -> float:
+        if self.probability is not False:
+            check_probability(self)
+        return super()._checked_tol()
 
     def _solver(self, seed: int, n_threads: int) -> Solver | Auto:
         solver = super()._solver(seed, n_threads)
@@ -144,8 +153,8 @@ class HardMarginSVC(KernelClassifier):
         "auto", "constraint_generation" or "interior_point".
     decision_function_shape, break_ties
         For more than two classes, as in scikit-learn's SVC.
-    verbose : bool
-        Show the gap while it falls, and how each problem ended, on stderr.
+    verbose : bool or int
+        Show the gap while it falls, and how each problem ended, on stderr; levels above 0 show the same.
 
     Attributes
     ----------

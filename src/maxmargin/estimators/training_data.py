@@ -12,17 +12,56 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from maxmargin.analysis.twins import row_numbers
 from maxmargin.core import Regularization
 from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.errors import InvalidInputError
-from maxmargin.kernels.tiles import distinct
+from maxmargin.kernels import Custom
+from maxmargin.kernels.tiles import OBJECT, distinct
 from maxmargin.typing import Floats, Indices, Matrix
 
 READABLE: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
 """What scikit-learn's validation may let through: dense rows or CSR, which are not copied."""
+
+
+def checked_input(estimator: Any, X: Any, *y: Any, reset: bool = True) -> Any:
+    """X, or (X, y), validated: numbers; for a kernel that is a function also a list of samples, or a table, of anything.
+
+    What is no number is kept under a dtype of one field: see `OBJECT`.
+    """
+    kernel, options = getattr(estimator, "kernel", None), READABLE
+    if callable(kernel) or isinstance(kernel, Custom):
+        is_flat = not reset and np.ndim(getattr(estimator, "support_vectors_", 0.0)) == 1
+        found = as_objects(X, is_flat)
+        if found is not None:
+            X, options = found, {"dtype": None, "ensure_all_finite": False}
+    return validate_data(estimator, X, *y, reset=reset, **options)
+
+
+def as_objects(X: Any, is_flat: bool = False) -> Any:
+    """Samples that are no numbers, one a row; None where X holds numbers. Each entry of a list is a sample, as in scikit-learn.
+
+    Examples
+    --------
+    >>> as_objects(["a", "b a"]).shape, as_objects(np.array([["a", "b"]])).shape, as_objects([[1.0, 2.0]])
+    ((2, 1), (1, 2), None)
+    """
+    try:
+        found = None if sp.issparse(X) else np.asarray(X)
+    except ValueError:  # entries of different lengths
+        found = np.fromiter(X, dtype=object, count=len(X))
+    if found is None or found.ndim == 0 or (found.dtype.kind in "fiubc" and not is_flat):
+        return None
+    if found.ndim == 2 and not is_flat and not isinstance(X, list | tuple):
+        rows = np.empty(found.shape, dtype=[("value", found.dtype)])
+        rows["value"] = found
+    else:
+        rows = np.empty((len(X), 1), dtype=OBJECT)
+        rows["sample"][:, 0] = np.fromiter(X, dtype=object, count=len(X))
+    return rows
+
 
 LARGEST = float(np.finfo(np.float64).eps * np.sqrt(np.finfo(np.float64).max))
 SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny) / np.finfo(np.float64).eps)
@@ -59,6 +98,8 @@ def check_each_class(weights: Floats, labels: Indices, classes: Any) -> None:
 
 def checked_rows(X: Matrix) -> Matrix:
     """Rows in which no column is stored twice, with values whose squares float64 can hold."""
+    if X.dtype.names:
+        return X
     X = distinct(X) if sp.issparse(X) else X
     check_magnitude(X)
     return X
@@ -141,10 +182,12 @@ class Fingerprint(NamedTuple):
     samples_in_any_order: int
 
     @classmethod
-    def of(cls, X: Matrix, labels: Indices, weights: Floats) -> "Fingerprint":
-        """Of validated data. Cost: that of `row_numbers`."""
+    def of(cls, X: Matrix, labels: Indices, weights: Floats) -> "Fingerprint | None":
+        """Of validated data; None of samples that are no numbers. Cost: that of `row_numbers`."""
         from maxmargin._loops.fingerprint import fold
 
+        if X.dtype.names:
+            return None
         rows, out = row_numbers(X), np.zeros(5, dtype=np.uint64)
         with np.errstate(over="ignore"):  # of loops that run uncompiled
             fold(rows, labels.astype(np.int64, copy=False), np.ascontiguousarray(weights).view(np.uint64), out)

@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.tiles import cast, cut, dense, is_sparse, row_width
+from maxmargin.kernels.tiles import cast, cut, is_sparse, row_width, values_of
 from maxmargin.typing import Block, Matrix
 
 
@@ -21,7 +21,8 @@ class Custom(Kernel):
     ----------
     function : callable
         ``function(X, Z)`` returns the (n_x, n_z) matrix of values, as in scikit-learn. It is called tile by tile, with
-        at most 512 × 1024 rows, so that a value may depend on its two rows only. Sparse rows arrive as CSR.
+        at most 512 × 1024 rows, so that a value may depend on its two rows only. Sparse rows arrive as CSR. Estimators also
+        take lists of samples of any kind and 2-D arrays of texts or objects: the function is given arrays of them.
     pairwise : bool, default False
         If true, ``function(u, v)`` is called for each pair of rows with two one-dimensional arrays (sparse rows are
         made dense) and returns a number. Slow: one Python call a value.
@@ -65,9 +66,9 @@ class Custom(Kernel):
         return int(X.shape[1]) if self.pairwise else row_width(X)
 
     def _fill(self, X: Matrix, Z: Matrix, out: Block, shift: Block | None) -> None:
-        X, Z = cast(X, out.dtype), cast(Z, out.dtype)
+        X, Z = (values_of(rows if rows.dtype.names else cast(rows, out.dtype)) for rows in (X, Z))
         if self.pairwise:
-            X, Z = dense(X), dense(Z)
+            X, Z = (rows.toarray() if is_sparse(rows) else rows for rows in (X, Z))
             for i, u in enumerate(X):
                 out[i] = _real([self.function(u, v) for v in Z], out[i].shape)
         else:
@@ -90,7 +91,8 @@ def _real(values: Any, shape: tuple[int, ...]) -> Any:
         values = values.toarray()
     try:
         found = np.asarray(values)
-    except ValueError:  # rows of different lengths
+        found = found.astype(np.float64) if found.dtype == object else found
+    except (TypeError, ValueError):  # rows of different lengths, or no numbers
         found = np.empty(0, dtype=object)
     if found.dtype.kind not in "fiub" or found.shape != shape:
         raise InvalidInputError(

@@ -13,6 +13,9 @@ from maxmargin.typing import Block, Indices, Matrix
 
 FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)
+OBJECT = np.dtype([("sample", object)])
+"""Of a column whose cells are whole samples, such as texts. Rows of such a dtype, of one field, are for functions of a user."""
+
 EPS32 = float(np.finfo(np.float32).eps)
 
 TILE_ROWS, TILE_COLUMNS = 512, 1024
@@ -43,11 +46,24 @@ def as_matrix(X: Any, name: str = "X") -> Matrix:
                 f"{name} has {X.ndim} dimensions, wanted 2: one row a sample. "
                 f"For one sample pass {name}.reshape(1, -1), for one feature {name}.reshape(-1, 1)."
             )
-    if X.dtype.kind not in "fiub":
+    if X.dtype.kind not in "fiub" and not X.dtype.names:
         raise InvalidInputError(
             f"{name} has dtype {X.dtype}, wanted real numbers. Encode the columns as numbers: {name}.astype(float)."
         )
     return X
+
+
+def values_of(rows: Any) -> Any:
+    """What a user sees of rows: of those that are no numbers an array of samples, or a table of texts or objects.
+
+    Examples
+    --------
+    >>> values_of(np.array([[("a",)], [("b a",)]], dtype=OBJECT))
+    array(['a', 'b a'], dtype=object)
+    """
+    if not rows.dtype.names:
+        return rows
+    return rows["sample"][:, 0] if rows.dtype == OBJECT else rows["value"]
 
 
 def row_width(X: Matrix) -> int:

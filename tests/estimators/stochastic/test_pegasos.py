@@ -342,7 +342,7 @@ def test_it_works_in_a_search_over_a_pipeline():
         ({"kernel": "nope"}, "kernel='nope' is unknown"),
         ({"fit_intercept": None}, "fit_intercept must be True or False"),
         ({"n_jobs": 0}, "n_jobs must be None"),
-        ({"verbose": "loud"}, "verbose must be True or False"),
+        ({"verbose": "loud"}, "verbose must be True, False or an integer"),
     ],
 )
 def test_wrong_parameters_are_refused_with_a_sentence(parameters, match):

@@ -16,6 +16,7 @@ from maxmargin.estimators.base import check_choice, check_flag, check_tol
 from maxmargin.estimators.leave_one_out.machine import Machine, middle
 from maxmargin.estimators.leave_one_out.result import ErrorRange, LeaveOneOut, SettledBy
 from maxmargin.estimators.multiclass.parallel import jobs_elsewhere, map_elsewhere
+from maxmargin.estimators.progress.callbacks import check_verbose
 from maxmargin.estimators.wrapped import Wrapped, unwrapped
 from maxmargin.threads import one_blas_thread, usable_threads
 from maxmargin.typing import Flags, Floats, Indices
@@ -45,7 +46,7 @@ def leave_one_out(
     decision_values: bool = False,
     tol: float = 1e-10,
     n_jobs: int | None = None,
-    verbose: bool = False,
+    verbose: int = False,
     observe: Observer | None = None,
 ) -> LeaveOneOut:
     r"""The label that each sample gets from the machine trained without it: exact, at the price of a few retrainings.
@@ -83,8 +84,8 @@ def leave_one_out(
     n_jobs : int or None
         Threads; None takes as many as BLAS may use. The result does not depend on it. Retraining goes to joblib's backend
         instead where one is chosen that shares no memory (``joblib.parallel_config("dask")``).
-    verbose : bool
-        Show a bar with the time that is left on stderr.
+    verbose : bool or int
+        Show a bar with the time that is left on stderr; levels above 0 show the same.
     observe : callable, optional
         Called with a `Progress` (done, total, seconds, eta) after each batch; returning True ends it early.
 
@@ -111,7 +112,7 @@ def leave_one_out(
     """
     started = time.perf_counter()
     check_flag("decision_values", decision_values)
-    check_flag("verbose", verbose)
+    check_verbose(verbose)
     whole = unwrapped(estimator)
     if check_flag("refit_steps", refit_steps):
         check_choice("resolve", resolve, (None, "each"))
@@ -150,12 +151,12 @@ class Run:
         self.estimates: tuple[XiAlpha, ...] = ()
 
     def result(
-        self, resolve: str, decision_values: bool, tol: float, verbose: bool,
+        self, resolve: str, decision_values: bool, tol: float, verbose: int,
         one_by_one: Iterator[tuple[Machine, Indices]] | None = None,
     ) -> LeaveOneOut:  # fmt: skip
         """All of it, with what was found; `one_by_one` has the machines of `refitted`, the first of which gives the estimates."""
         status, self.is_one_by_one = Status.INTERRUPTED, one_by_one is not None
-        with one_blas_thread(), _tally(verbose) as self.tally:
+        with one_blas_thread(), _tally(bool(verbose)) as self.tally:
             if self.is_one_by_one:
                 self._count(len(self.machine.labels))
             for part, samples in one_by_one or self.machine.groups(resolve):

@@ -16,6 +16,7 @@ from maxmargin.estimators.base import check_flag, check_tol
 from maxmargin.estimators.leave_one_out.machine import Machine
 from maxmargin.estimators.leave_one_out.result import LeaveOneOut
 from maxmargin.estimators.leave_one_out.run import Run
+from maxmargin.estimators.progress.callbacks import check_verbose
 from maxmargin.estimators.wrapped import Wrapped, unwrapped
 
 
@@ -42,8 +43,8 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         Train `best_estimator_` on all samples, its steps included.
     n_jobs : int or None
         Threads, as for `leave_one_out`.
-    verbose : bool
-        Show the progress of each candidate.
+    verbose : bool or int
+        Show the progress of each candidate; levels above 0 show the same.
 
     Attributes
     ----------
@@ -83,11 +84,11 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     tol: float = 1e-10
     refit: bool = True
     n_jobs: int | None = None
-    verbose: bool = False
+    verbose: int = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Leave each sample out for each candidate, and train the best on all of them."""
-        tol, verbose = check_tol(self.tol), check_flag("verbose", self.verbose)
+        tol, verbose = check_tol(self.tol), check_verbose(self.verbose)
         refit = check_flag("refit", self.refit)
         whole = unwrapped(self.estimator)
         candidates = self._candidates(f"{whole.path}C")

@@ -15,13 +15,23 @@ from contextvars import ContextVar
 from importlib.util import find_spec
 from typing import Any, Self
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning as _SklearnConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from maxmargin.core import Certificate, Solution, Status
+from maxmargin.errors import InvalidInputError
 from maxmargin.rounding import shown_above
 from maxmargin.solvers import Event
 from maxmargin.typing import Floats, Indices, Matrix
+
+
+def check_verbose(verbose: Any) -> bool:
+    """Whether to show progress: `verbose` is true or false, or a level, as in scikit-learn; levels above 0 show the same."""
+    if not isinstance(verbose, bool | np.bool_ | int | np.integer) or verbose < 0:
+        raise InvalidInputError(f"verbose must be True, False or an integer ≥ 0, got {verbose!r}.")
+    return bool(verbose)
+
 
 HUNDREDTHS = 100
 """Subtasks of one problem: its bar moves in hundredths."""

@@ -17,6 +17,7 @@ from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest
 from maxmargin.estimators.training_data import READABLE, checked_rows, checked_weights, class_factors
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernels import Kernel, Linear, Precomputed
+from maxmargin.kernels.tiles import values_of
 from maxmargin.solvers.base import deferred_interrupt
 from maxmargin.solvers.linear.rows import Rows
 from maxmargin.solvers.stochastic.samples import Samples
@@ -60,7 +61,7 @@ class StreamLearner(KernelParameters, OneVsRest):
         self._coefficients: Any = None if is_linear else vectors[:, used]
         self.__dict__.pop("support_vectors_", None)
         if keep or not is_linear:
-            self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[used]
+            self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else values_of(X[used])
             self._reference = kernel.reference(X, used)
 
     def _vectors(self, n: int) -> Floats:

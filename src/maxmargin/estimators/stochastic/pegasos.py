@@ -11,6 +11,7 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import budget_from, check_flag, check_integer, check_tol, seed_from
 from maxmargin.estimators.linear import soft
 from maxmargin.estimators.multiclass.per_problem import store_solutions
+from maxmargin.estimators.progress.callbacks import check_verbose
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner
 from maxmargin.solvers import Budget, Pegasos
 from maxmargin.solvers.stochastic.iterates import Counts, Iterates, step_through
@@ -102,8 +103,8 @@ class PegasosSVC(StreamLearner):
         Threads for more than two classes.
     random_state : int, RandomState or None
         Of the order; None is 0.
-    verbose : bool
-        Show the gap while it falls, and how each problem ended, on stderr.
+    verbose : bool or int
+        Show the gap while it falls, and how each problem ended, on stderr; levels above 0 show the same.
 
     Attributes
     ----------
@@ -144,14 +145,14 @@ class PegasosSVC(StreamLearner):
     tol: float | None = 1e-2
     cache_size: Any = "auto"
     shuffle: bool = True
-    verbose: bool = False
+    verbose: int = False
 
     _rounds = "n_epochs"
 
     # -- fit -----------------------------------------------------------------------------------------------------
 
     def _checked_tol(self) -> float:
-        check_flag("verbose", self.verbose)
+        check_verbose(self.verbose)
         return 0.0 if self.tol is None else check_tol(self.tol)
 
     def _solver(self, seed: int, n_threads: int) -> Pegasos:

@@ -1,0 +1,189 @@
+"""What scikit-learn's programs pass and import: parameters with one possible value, levels, names, samples of any kind."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.svm
+from sklearn.calibration import CalibratedClassifierCV  # noqa: F401 (the error's line uses it)
+from sklearn.datasets import load_iris, make_classification
+
+import maxmargin
+from maxmargin import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron, certify, l1_min_c, leave_one_out, load, save
+from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.kernels import Custom
+
+X, Y = make_classification(60, 4, random_state=0)
+
+WORDS = ["A A", "A", "B", "B B", "A B", "B B A", "A A A", "B B B"]
+OF_WORDS = [1, 1, 2, 2, 1, 2, 1, 2]
+
+
+def letters(A, B):
+    assert isinstance(A[0], str)
+    return np.array([[a.count("A") * b.count("A") + a.count("B") * b.count("B") for b in B] for a in A], dtype=float)
+
+
+def common(A, B):
+    return np.array([[len(set(a) & set(b)) for b in B] for a in A], dtype=float)
+
+
+@pytest.mark.parametrize("dual", ["auto", True, False, np.True_])
+def test_dual_has_no_effect(dual):
+    model = LinearSVC(dual=dual).fit(X, Y)
+    np.testing.assert_array_equal(model.coef_, LinearSVC().fit(X, Y).coef_)
+    assert model.get_params()["dual"] is dual
+
+
+@pytest.mark.parametrize("dual", ["yes", 1, None])
+def test_what_scikit_learn_refuses_as_dual_is_refused(dual):
+    with pytest.raises(ValueError, match="dual"):
+        sklearn.svm.LinearSVC(dual=dual).fit(X, Y)
+    with pytest.raises(InvalidInputError, match='dual must be "auto", True or False; it has no effect'):
+        LinearSVC(dual=dual).fit(X, Y)
+
+
+def test_crammer_and_singer_is_refused_with_what_to_use():
+    with pytest.raises(NotSupportedError, match=r"later version\. Use multi_class='ovr'"):
+        LinearSVC(multi_class="crammer_singer").fit(X, Y)
+    with pytest.raises(InvalidInputError, match="multi_class must be one of"):
+        LinearSVC(multi_class="ovo").fit(X, Y)
+
+
+@pytest.mark.parametrize("model", [SVC(C=2.0), LinearSVC(tol=1e-4)], ids=repr)
+def test_the_error_about_probabilities_holds_a_line_that_works(model):
+    assert model.set_params(probability=False).fit(X, Y).probability is False
+    with pytest.raises(NotSupportedError) as info:
+        model.set_params(probability=True).fit(X, Y)
+    line = str(info.value).partition("use ")[2].partition(", which")[0]
+    calibrated = eval(line)  # the line to copy
+    assert calibrated.fit(X, Y).predict_proba(X).shape == (60, 2)
+
+
+@pytest.mark.parametrize("kind", [SVC, LinearSVC, HardMarginSVC, PegasosSVC])
+@pytest.mark.parametrize("level", [True, 1, 2, np.int64(3)])
+def test_verbose_may_be_a_level(kind, level, capsys):
+    data = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    kind(verbose=level).fit(*data)
+    assert "certified" in capsys.readouterr().err
+    kind(verbose=0).fit(*data)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_new_parameters_are_kept_in_model_files(tmp_path):
+    save(LinearSVC(dual=False, multi_class="ovr", verbose=0).fit(X, Y), tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert (loaded.dual, loaded.multi_class, loaded.probability, loaded.verbose) == (False, "ovr", False, 0)
+
+
+def test_the_weights_of_a_kernel_machine_cannot_be_written_to():
+    with pytest.raises(ValueError, match="read-only"):
+        SVC(kernel="linear").fit(X, Y).coef_[0, 0] = 1.0
+
+
+def test_every_parameter_of_scikit_learn_is_taken():
+    assert set(sklearn.svm.SVC().get_params()) <= set(SVC().get_params())
+    assert set(sklearn.svm.LinearSVC().get_params()) <= set(LinearSVC().get_params())
+
+
+NAMES = set(sklearn.svm.__all__) - {"SVC", "LinearSVC", "l1_min_c"}
+
+
+def test_the_names_that_are_not_here_are_those_of_scikit_learn():
+    assert set(maxmargin._NOT_YET) == NAMES
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_name_that_is_not_here_says_what_to_use(name):
+    assert not hasattr(maxmargin, name)
+    with pytest.raises(AttributeError, match=f"maxmargin has no {name}.* sklearn.svm.{name}"):
+        getattr(maxmargin, name)
+    done = subprocess.run(
+        [sys.executable, "-c", f"from maxmargin import SVC, {name}"], capture_output=True, text=True, timeout=60
+    )
+    assert f"ImportError: maxmargin has no {name}. " in done.stderr
+    assert f"sklearn.svm.{name}." in done.stderr
+
+
+def test_l1_min_c_of_several_classes_is_that_of_scikit_learn():
+    many, y = load_iris(return_X_y=True)
+    many = many - many.mean(axis=0)
+    ours = l1_min_c(many, y, loss="squared_hinge", fit_intercept=False)
+    assert ours == pytest.approx(sklearn.svm.l1_min_c(many, y, fit_intercept=False))
+    assert ours == min(l1_min_c(many, y == k, loss="squared_hinge", fit_intercept=False) for k in range(3))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_above_l1_min_c_some_class_has_a_weight_and_below_none(loss):
+    many, y = load_iris(return_X_y=True)
+    least = l1_min_c(many, y, loss=loss)
+    below, above = (LinearSVC("l1", loss, C=C, tol=1e-6).fit(many, y).coef_ for C in (0.99 * least, 1.01 * least))
+    assert not below.any()
+    assert above.any()
+
+
+FORMS = {"list": list, "tuple": tuple, "array": np.array, "objects": lambda words: np.array(words, object), "series": pd.Series}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_kernel_function_takes_strings_as_scikit_learn_does(form):
+    words = FORMS[form](WORDS)
+    ours = SVC(kernel=letters, tol=1e-9).fit(words, OF_WORDS)
+    theirs = sklearn.svm.SVC(kernel=letters, tol=1e-9).fit(list(WORDS), OF_WORDS)
+    np.testing.assert_allclose(ours.decision_function(words), theirs.decision_function(WORDS), atol=1e-6)
+    assert list(ours.support_vectors_) == [WORDS[k] for k in ours.support_]
+    assert certify(ours, words, OF_WORDS).relative_gap <= 1e-9
+    np.testing.assert_array_equal(ours.predict(words[:1]), [1])
+    gram = leave_one_out(SVC(kernel="precomputed", tol=1e-9), letters(WORDS, WORDS), OF_WORDS)
+    np.testing.assert_array_equal(leave_one_out(ours, words, OF_WORDS).predictions, gram.predictions)
+    again = pickle.loads(pickle.dumps(ours))
+    np.testing.assert_array_equal(again.predict(words), ours.predict(words))
+
+
+@pytest.mark.parametrize("form", [np.array, lambda rows: np.array(rows, object), pd.DataFrame])
+def test_a_kernel_function_takes_tables_of_strings(form):
+    rows = form([["a", "b"], ["a", "c"], ["d", "b"], ["e", "f"]])
+    model = SVC(kernel=lambda A, B: (A[:, None] == B[None]).sum(axis=2)).fit(rows, [0, 0, 1, 1])
+    np.testing.assert_array_equal(model.predict(rows), [0, 0, 1, 1])
+    assert model.n_features_in_ == 2
+    assert model.support_vectors_.shape[1] == 2
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [[["a"], ["a", "b"], ["b"], ["b", "b", "c"]], [[1], [1, 2], [2], [2, 2, 3]], [{"a"}, {"a", "b"}, {"b"}, {"b", "c"}]],
+)
+def test_samples_may_be_of_any_kind(samples):
+    y = [0, 0, 1, 1]
+    ours, theirs = (kind(kernel=common).fit(samples, y) for kind in (SVC, sklearn.svm.SVC))
+    np.testing.assert_array_equal(ours.predict(samples), theirs.predict(samples))
+    np.testing.assert_array_equal(ours.predict(samples[1:2]), theirs.predict(samples[1:2]))
+
+
+def test_other_estimators_take_them_too():
+    np.testing.assert_array_equal(HardMarginSVC(kernel=letters).fit(WORDS[:4], OF_WORDS[:4]).predict(WORDS[:4]), OF_WORDS[:4])
+    assert Perceptron(kernel=letters).fit(WORDS[:4], OF_WORDS[:4]).score(WORDS[:4], OF_WORDS[:4]) == 1.0
+    pairwise = Custom(lambda a, b: float(len(set(a) & set(b))), pairwise=True)
+    assert SVC(kernel=pairwise).fit(WORDS, OF_WORDS).predict(WORDS).shape == (8,)
+
+
+def test_numbers_stay_numbers():
+    seen = []
+    SVC(kernel=lambda A, B: (seen.append((A.dtype, B.dtype)), A @ B.T)[1]).fit(X.tolist(), Y)
+    assert set(seen) == {(np.dtype(np.float64),) * 2}
+
+
+def test_numbers_in_a_table_of_objects_are_given_as_they_came():
+    model = SVC(kernel=lambda A, B: A @ B.T).fit(X.astype(object), Y)
+    np.testing.assert_array_equal(model.predict(X.astype(object)), SVC(kernel=lambda A, B: A @ B.T).fit(X, Y).predict(X))
+
+
+@pytest.mark.parametrize("bad", [5, "abc", np.arange(8.0), []])
+def test_what_is_no_samples_is_refused_and_the_rest_keeps_its_kernel(bad):
+    with pytest.raises(ValueError, match=r"array|convert"):
+        SVC(kernel=letters).fit(bad, OF_WORDS)
+    with pytest.raises(ValueError, match="could not convert string"):
+        SVC().fit(WORDS, OF_WORDS)
