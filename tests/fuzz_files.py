@@ -1,6 +1,6 @@
 """Damaged and crafted files: ``python -m tests.fuzz_files 100000 [seed]`` reads so many, and says how each kind ended.
 
-Seeds are the small files of tests/data/version_1 and a few data files. They are mutated in bytes (flipped, cut out, doubled,
+Seeds are the small model files of tests/data and a few data files. They are mutated in bytes (flipped, cut out, doubled,
 inserted, truncated, numbers replaced by hostile ones) and, for our own model files, in their meaning: a value of the header or an
 array is changed and the file signed anew, so that checksums do not stand before the checks of the fields.
 
@@ -19,12 +19,13 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from maxmargin import InvalidInputError, NotSupportedError, load
 from maxmargin.io import read_data
 from maxmargin.io._model.archive import describe, read_archive, read_array, write_archive
 
-FOLDER = Path(__file__).parent / "data" / "version_1"
+FOLDER = Path(__file__).parent / "data"
 SLOWEST = 5.0
 WATCHED = (
     "exec",
@@ -77,9 +78,9 @@ SPAN = 40
 
 def seeds():
     """(kind, name, bytes) of files that can be read."""
-    files = [("model", path) for path in sorted(FOLDER.glob("*.maxmargin"))]
-    files += [("libsvm", path) for path in sorted(FOLDER.glob("*.libsvm"))]
-    files += [("svmlight model", path) for path in sorted(FOLDER.glob("*.svmlight"))]
+    files = [("model", path) for path in sorted(FOLDER.glob("version_*/*.maxmargin"))]
+    files += [("libsvm", path) for path in sorted(FOLDER.glob("version_*/*.libsvm"))]
+    files += [("svmlight model", path) for path in sorted(FOLDER.glob("version_*/*.svmlight"))]
     found = [(kind, path.name, path.read_bytes()) for kind, path in files]
     found += [("crafted model", name, content) for kind, name, content in found if kind == "model"]
     rows = "".join(f"{label} 1:{label}.5 3:-{label}e-1 7:2 # comment\n" for label in range(9))
@@ -207,8 +208,15 @@ def read(kind, path):
 
 def use(found):
     """Let a model predict; this may load loops that were compiled before, which is no fault of the file."""
-    if hasattr(found, "predict") and found.n_features_in_ <= 1000:
-        found.predict(np.linspace(-1.0, 1.0, 2 * found.n_features_in_).reshape(2, -1))
+    width = getattr(found, "n_features_in_", 0)
+    if not hasattr(found, "predict") or width > 1000:
+        return
+    X = np.linspace(-1.0, 1.0, 2 * width).reshape(2, -1) if width else ["bee yes", ""]
+    try:
+        found.predict(X)
+    except (ValueError, TypeError):  # scikit-learn's: a category that a step does not know, a number that overflows
+        if not isinstance(found, Pipeline):
+            raise
 
 
 def refusal_of(kind, path, watch):

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
-from maxmargin.errors import InvalidInputError, ModelFileError
+from maxmargin.errors import InvalidInputError, ModelFileError, NotSupportedError
 from maxmargin.io._atomic import replacing
 from maxmargin.io._data.files import LARGEST_INDEX
 from maxmargin.io._formats.machine import machine_of
@@ -21,8 +21,11 @@ from maxmargin.io._model.archive import MAX_BYTES, damaged, describe, read_archi
 from maxmargin.io._model.fields import Fields
 from maxmargin.io._model.fitted import DESCRIPTIONS, check_estimator
 from maxmargin.io._model.parameters import decode_estimator, encode
+from maxmargin.io._model.steps import Steps, best, parts
 
-FORMAT, VERSION = "maxmargin model", 1
+FORMAT, VERSION, PLAIN_VERSION = "maxmargin model", 2, 1
+"""Files with the steps of a pipeline are of version 2; the others stay files that older readers can read."""
+
 HEADER = "header.json"
 WRITTEN_BY = f"maxmargin {version('maxmargin')}"
 MAX_HEADER = 64 << 20
@@ -37,9 +40,10 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    estimator : SVC, LinearSVC, HardMarginSVC, PegasosSVC or Perceptron
+    estimator : SVC, LinearSVC, HardMarginSVC, PegasosSVC or Perceptron, a Pipeline that ends with one, or a search
         Fitted. Kept are all parameters and fitted attributes, proofs included; left out are the memory of a warm start and a
-        perceptron's `witness_`, which refers to the training data.
+        perceptron's `witness_`, which refers to the training data. Of a Pipeline, the steps before the last are kept, too: those
+        of scikit-learn that are data (the page on model files lists them). Of GridSearchCV and the like, `best_estimator_` is.
     path : path
         The suffix ``.maxmargin`` is our habit. A file that is there is replaced in one step, when the new one was written and
         read back; after an error it is what it was.
@@ -47,7 +51,8 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     NotSupportedError
-        For kernels that are Python functions, labels that are Python objects, classes that are not ours, and models beyond 4 GB.
+        For kernels that are Python functions, labels that are Python objects, models that are not ours, steps of a Pipeline that
+        are code or unknown, and models beyond 4 GB.
 
     Examples
     --------
@@ -60,10 +65,20 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     ...     twin = load(Path(folder) / "a.maxmargin")
     >>> twin.predict([[0.1], [1.5]]), twin.certificate_ == model.certificate_
     (array(['out', 'in'], dtype='<U3'), True)
+
+    A Pipeline takes its scaler along:
+
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> model = make_pipeline(StandardScaler(), SVC()).fit([[0.0], [100.0], [200.0], [300.0]], ["out", "in", "in", "out"])
+    >>> with TemporaryDirectory() as folder:
+    ...     save(model, Path(folder) / "a.maxmargin")
+    ...     load(Path(folder) / "a.maxmargin").predict([[10.0], [150.0]])
+    array(['out', 'in'], dtype='<U3')
     """
-    check_estimator(estimator)
+    check_estimator(parts(estimator)[-1])
     try:
-        members = _members(estimator)
+        members = _members(best(estimator))
         with replacing(path) as file:
             write_archive(file, members)
             file.flush()
@@ -72,20 +87,27 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
         raise InvalidInputError(f"This model contradicts itself and was not saved. {error}") from error
 
 
-def _members(estimator: Any) -> list[tuple[str, list[Any]]]:
+def _members(model: Any) -> list[tuple[str, list[Any]]]:
+    estimator = parts(model)[-1]
     fields = Fields(estimator)
     DESCRIPTIONS[type(estimator)](fields)
+    pipeline = {} if model is estimator else {"version": VERSION, "pipeline": Steps(estimator, fields.arrays).written(model)}
     described = {name: describe(name, array) for name, array in fields.arrays.items()}
     header = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": PLAIN_VERSION,
         "written_by": WRITTEN_BY,
         "estimator": type(estimator).__name__,
         "parameters": {name: encode(name, value) for name, value in estimator.get_params(deep=False).items()},
         "fitted": fields.values,
         "arrays": {name: entry for name, (entry, _) in described.items()},
+        **pipeline,
     }
-    text = json.dumps(header, ensure_ascii=False, allow_nan=False).encode()
+    try:
+        text = json.dumps(header, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError as error:
+        what = f"{error.object[error.start]!r} is half a character, and a model file holds texts in UTF-8"
+        raise NotSupportedError(f"{what}. Clean the texts, or pickle the model.") from error
     return [(HEADER, [text]), *((f"{name}.npy", pieces) for name, (_, pieces) in described.items())]
 
 
@@ -97,9 +119,12 @@ def read_model(file: IO[bytes]) -> Any:
         kind = KINDS[header["estimator"]]
         model = decode_estimator(kind, header["parameters"])
         arrays = {name: read_array(members, name, entry) for name, entry in header["arrays"].items()}
+        has_steps = header["version"] > PLAIN_VERSION
+        of_steps = {name: arrays.pop(name) for name in list(arrays) if has_steps and name.startswith("step")}
         fields = Fields(model, header["fitted"], arrays)
         DESCRIPTIONS[kind](fields)
         fields.end()
+        model = Steps(model, of_steps).read(header["pipeline"]) if has_steps else model
     except RecursionError as error:
         raise damaged(HEADER, "its values are nested too deeply") from error
     return model
@@ -121,7 +146,9 @@ def _header(members: dict[str, bytearray]) -> dict[str, Any]:
     require(1 <= number <= VERSION, "version", f"{number} where 1 to {VERSION} can be read. Install a newer maxmargin")
     require(estimator in KINDS, "estimator", f"{estimator!r} is not one of {', '.join(KINDS)}")
     named = {f"{name}.npy" for name in header["arrays"]} | {HEADER}
-    for name in (set(header) - set(PARTS)) | (set(members) - named):
+    known = {*PARTS, "pipeline"} if number > PLAIN_VERSION else set(PARTS)
+    require(known <= set(header), "pipeline", f"it is missing; version {PLAIN_VERSION} has none")
+    for name in (set(header) - known) | (set(members) - named):
         raise damaged(name, "it has no meaning here")
     return header
 
@@ -153,8 +180,9 @@ def load(path: str | os.PathLike[str], *, n_features: int | None = None, max_byt
     Returns
     -------
     estimator
-        As it was saved. From LIBSVM and SVM-light an `SVC` that predicts, without certificate, C and numbers of training samples;
-        its `classes_` stand in the file's order, which decides between classes with as many votes.
+        As it was saved: an estimator, or a Pipeline that takes raw samples. From LIBSVM and SVM-light an `SVC` that predicts,
+        without certificate, C and numbers of training samples; its `classes_` stand in the file's order, which decides between
+        classes with as many votes.
 
     Raises
     ------
@@ -196,8 +224,9 @@ def _read_any(file: IO[bytes], n_features: int | None) -> Any:
         what = next(words for first, words in FOREIGN.items() if start.startswith(first))
         raise ModelFileError(what if start else "The file is empty: no model is in it.", "first bytes")
     model = read_model(file)
-    if n_features not in (None, model.n_features_in_):
-        raise ModelFileError(f"The model has {model.n_features_in_} features, not {n_features}.", "n_features")
+    known = getattr(parts(model)[0], "n_features_in_", "no")
+    if n_features not in (None, known):
+        raise ModelFileError(f"The model has {known} features, not {n_features} (texts have none).", "n_features")
     return model
 
 
@@ -206,8 +235,9 @@ def export(estimator: Any, path: str | os.PathLike[str], format: str = "auto") -
 
     Parameters
     ----------
-    estimator : SVC, LinearSVC, HardMarginSVC, PegasosSVC or Perceptron
-        Fitted.
+    estimator : SVC, LinearSVC, HardMarginSVC, PegasosSVC or Perceptron, a Pipeline that ends with one, or a search
+        Fitted. Of the steps before the last, ONNX takes StandardScaler, MinMaxScaler, MaxAbsScaler and RobustScaler; the other
+        formats take none.
     path : path
         Replaced in one step when all is written.
     format : {"auto", "libsvm", "svmlight", "onnx", "maxmargin"}
@@ -244,6 +274,15 @@ def export(estimator: Any, path: str | os.PathLike[str], format: str = "auto") -
     if name == "maxmargin":
         save(estimator, path)
         return
-    machine = machine_of(estimator)
+    *steps, model = parts(estimator)
+    if steps and name in WRITERS:
+        raise NotSupportedError(
+            f"A file of this format ({name}) holds a model, not the steps before it: {', '.join(map(repr, steps))}. Apply them "
+            "yourself and export the last step, e.g. pipeline[-1]; or use save(), or ONNX, which take scalers along."
+        )
+    machine = machine_of(model)
     with replacing(path) as file:
-        WRITERS.get(name, write_onnx)(machine, file)
+        if name in WRITERS:
+            WRITERS[name](machine, file)
+        else:
+            write_onnx(machine, file, steps)

@@ -4,6 +4,9 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, Normalizer, RobustScaler, StandardScaler
 
 from maxmargin import SVC, InvalidInputError, LinearSVC, MissingExtraError, NotSupportedError, PegasosSVC, export
 from maxmargin.kernels import FeatureMap, interactions
@@ -68,6 +71,39 @@ def test_labels_of_every_kind_come_out(tmp_path):
     ):
         labels, _ = run(LinearSVC().fit(X, classes[y]), X, tmp_path)
         np.testing.assert_array_equal(labels, LinearSVC().fit(X, classes[y]).predict(X))
+
+
+@pytest.mark.parametrize("fitted", [SVC(), SVC(kernel="poly"), LinearSVC()], ids=repr)
+@pytest.mark.parametrize(
+    "scaler",
+    [
+        StandardScaler(),
+        StandardScaler(with_mean=False),
+        StandardScaler(with_std=False),
+        MinMaxScaler((-1, 1)),
+        MaxAbsScaler(),
+        RobustScaler(),
+        RobustScaler(with_centering=False),
+        make_pipeline(MaxAbsScaler(), "passthrough", RobustScaler()),
+    ],
+    ids=repr,
+)
+def test_scalers_before_the_model_are_part_of_it(scaler, fitted, tmp_path):
+    X, y = samples(3)
+    X = X * [1.0, 100.0, 0.01] + [0.0, 1e4, 0.0]
+    whole = make_pipeline(scaler, fitted).fit(X, y)
+    labels, scores = run(whole, X, tmp_path)
+    np.testing.assert_array_equal(labels, whole.predict(X))
+    np.testing.assert_allclose(scores, whole.decision_function(X), rtol=1e-9, atol=1e-9)
+
+
+def test_steps_that_are_not_affine_are_refused_by_name(tmp_path):
+    pytest.importorskip("onnx")
+    X, y = samples(2)
+    for step in (PCA(), Normalizer(), MinMaxScaler(clip=True), FunctionTransformer(np.abs)):
+        with pytest.raises(NotSupportedError, match=rf"not {type(step).__name__}\(.*save\(\)"):
+            export(make_pipeline(step, SVC()).fit(X, y), tmp_path / "a.onnx")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_the_format_cannot_hold_is_refused(tmp_path):

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC, LinearSVC, ModelFileError, NotSupportedError, Perceptron, export, load, save
 from tests.io.models import model, new_samples, samples
@@ -136,6 +138,19 @@ def test_what_the_format_cannot_hold_is_refused(name, reason, tmp_path):
     with pytest.raises(NotSupportedError, match=reason):
         export(model(name), tmp_path / "a.libsvm")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", ["libsvm", "svmlight"])
+def test_the_steps_of_a_pipeline_are_refused_with_a_way_out(suffix, tmp_path):
+    X, y = samples(2)
+    fitted = make_pipeline(StandardScaler(), SVC()).fit(X, 2 * y - 1)
+    with pytest.raises(NotSupportedError, match=r"StandardScaler\(\).*pipeline\[-1\]"):
+        export(fitted, tmp_path / f"a.{suffix}")
+    assert list(tmp_path.iterdir()) == []
+    export(fitted[-1], tmp_path / f"a.{suffix}")
+    raw = make_pipeline("passthrough", SVC()).fit(X, 2 * y - 1)
+    export(raw, tmp_path / f"a.{suffix}")
+    np.testing.assert_array_equal(load(tmp_path / f"a.{suffix}").predict(X), raw.predict(X))
 
 
 def test_a_rule_for_ties_that_libsvm_lacks_is_refused(tmp_path):

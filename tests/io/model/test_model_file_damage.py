@@ -127,7 +127,7 @@ def test_arrays_that_contradict_the_others_are_refused(part, change, tmp_path):
     ("part", "change"),
     [
         ("format", lambda h: h.update(format="another")),
-        ("version", lambda h: h.update(version=2)),
+        ("version", lambda h: h.update(version=3)),
         ("version", lambda h: h.update(version=0)),
         ("estimator", lambda h: h.update(estimator="os.system")),
         ("estimator", lambda h: h.update(estimator=["SVC"])),

@@ -72,8 +72,8 @@ def write_archive(file: IO[bytes], members: Sequence[tuple[str, Sequence[Any]]])
     """Write members, each a name (short, ASCII) and its bytes in pieces."""
     total = sum(len(piece) for _, pieces in members for piece in pieces)
     if total > MAX_CONTENT or len(members) > MAX_MEMBERS:
-        what = f"The model takes {total:.3g} bytes; a model file has room for {MAX_CONTENT:.3g}."
-        raise NotSupportedError(f"{what} Train on fewer samples, or pickle it.")
+        what = f"The model takes {total:.3g} bytes in {len(members)} members; a file has room for {MAX_CONTENT:.3g}"
+        raise NotSupportedError(f"{what} in {MAX_MEMBERS}. Train on fewer samples, with fewer steps, or pickle it.")
     entries = []
     for name, pieces in members:
         crc = 0

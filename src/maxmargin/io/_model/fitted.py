@@ -255,6 +255,6 @@ def check_estimator(estimator: Any) -> None:
     if type(estimator) not in DESCRIPTIONS:
         raise NotSupportedError(
             f"A file holds {', '.join(kind.__name__ for kind in DESCRIPTIONS)}, not {type(estimator).__qualname__}. "
-            "Pass the fitted estimator itself; of a pipeline its last step, e.g. pipeline[-1]."
+            "Pass the fitted estimator itself, a Pipeline that ends with it, or a fitted search (refit=True) of one."
         )
     check_is_fitted(estimator, "intercept_")
