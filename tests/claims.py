@@ -241,6 +241,11 @@ CLAIMS = (
         "tests/estimators/test_svc_prediction.py::test_a_certified_prediction_never_changes_at_the_exact_optimum",
     ),
     Claim(
+        "cli/validation.py",
+        "exact leave-one-out",
+        "tests/cli/test_validation.py::test_search_by_leave_one_out_tells_the_exact_errors",
+    ),
+    Claim(
         "cli/commands.py",
         "Include exact leave-one-out",
         "tests/estimators/leave_one_out/test_leave_one_out.py::test_every_label_is_that_of_an_honest_fit",
@@ -396,6 +401,7 @@ NO_CLAIMS = (
     ("cli/demonstration.py", "2. No hyperplane, and why"),
     ("cli/demonstration.py", "4. What the margin promises"),
     ("cli/estimator_options.py", "The relative duality gap to prove."),
+    ("cli/validation.py", "Exact leave-one-out or k-fold cross-validation."),
     ("io/_atomic.py", "Cannot write"),
     ("io/_model_files.py", "This is no model file"),
     ("plot/curves.py", "0–1: 1 if z ≤ 0"),

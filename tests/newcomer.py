@@ -161,8 +161,27 @@ def every_command(one: Newcomer) -> None:
         one.run("maxmargin", "bounds", model, data, says="plug-in")
         one.run("maxmargin", "report", model, data, "-o", page, "--loo", says=page)
         one.check(("report", data), (one.work / page).read_text(encoding="utf-8").startswith("<!DOCTYPE html>"), "no page")
+    for data, by in (("animals.csv", "loo"), ("animals.svm", "cv")):
+        answer = json.loads(one.run("maxmargin", "search", data, "--scale", "standard", "--by", by, "-o", "best", "--json"))
+        one.check(("search", data), answer["best"]["accuracy"] >= 0.9, str(answer["best"]))
+        one.run("maxmargin", "certify", "best", data, says="proved to be within")
     one.run("maxmargin", "convert", "animals.svm.maxmargin", "animals.libsvm")
     one.run("maxmargin", "predict", "animals.libsvm", "animals.svm", says="labels are right")
+
+
+def libsvms_guide(one: Newcomer) -> None:
+    """LIBSVM's guide for beginners, by the commands of docs/practical_guide.md: its data set has two files without a suffix."""
+    lines = (one.work / "animals.svm").read_text(encoding="utf-8").splitlines(keepends=True)
+    (one.work / "train").write_text("".join(lines[:90]), encoding="utf-8")
+    (one.work / "test").write_text("".join(lines[90:]), encoding="utf-8")
+    page = (ROOT / "docs" / "practical_guide.md").read_text(encoding="utf-8")
+    steps = re.findall(r"^\| `[^|]+` \| `(maxmargin [^`]+)`", page, re.MULTILINE)
+    one.check(("the guide",), len(steps) == 7, f"has other steps than expected: {steps}")
+    for step in steps:
+        one.run(*step.split())
+    one.check(("the guide",), len((one.work / "out").read_text(encoding="utf-8").split()) == 30, "gives other labels than 30")
+    one.run("maxmargin", "fit", "train", "-v", "5", code=2, says="maxmargin cv DATA -k 5")
+    one.run("maxmargin", "fit", "train", "train.model", code=2, says="-o MODEL")
 
 
 def mistakes(one: Newcomer) -> None:
@@ -254,7 +273,7 @@ def main() -> None:
         venv.create(folder / "env", with_pip=True)
         one.run("python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel), timeout=1800.0)
         write_data(one.work)
-        for part in (first_steps, every_command, mistakes, interrupted):
+        for part in (first_steps, every_command, libsvms_guide, mistakes, interrupted):
             part(one)
     sys.stdout.write(f"{wheel.name}: {one.steps} commands did what a newcomer expects\n")
 

@@ -1,5 +1,6 @@
 """The command line as a whole: it shows, it helps, it fails in one line."""
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -33,7 +34,7 @@ def test_without_a_command_there_is_help():
     assert "every answer carries its proof" in result.output
 
 
-COMMANDS = ("demo", "fit", "predict", "certify", "loo", "bounds", "report", "convert", "info")
+COMMANDS = ("demo", "fit", "predict", "certify", "loo", "cv", "search", "bounds", "report", "convert", "info")
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
@@ -83,6 +84,16 @@ def test_other_errors_are_not_hidden(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["maxmargin", "demo"])
     with pytest.raises(ZeroDivisionError):
         main()
+
+
+def test_an_error_that_is_not_ours_is_json_too(monkeypatch, capfd):
+    monkeypatch.setattr("maxmargin.cli.app.facts", lambda: 1 // 0)
+    monkeypatch.setattr(sys, "argv", ["maxmargin", "info", "--json"])
+    with pytest.raises(ZeroDivisionError):
+        main()
+    found = json.loads(capfd.readouterr().out)
+    assert (found["command"], found["exit_code"]) == ("info", 1)
+    assert found["error"].startswith("ZeroDivisionError: ")
 
 
 def test_success_has_exit_code_0(monkeypatch):

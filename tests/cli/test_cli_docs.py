@@ -1,4 +1,4 @@
-"""The commands of docs/command_line.md do what the page says."""
+"""The commands of docs/command_line.md and docs/practical_guide.md do what the pages say."""
 
 import re
 import shlex
@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "command_line.md"
+PAGES = (PAGE, PAGE.with_name("practical_guide.md"))
 
 
-def commands():
+def commands(page=PAGE):
     """Each command of the page with the exit code that it tells, and what it shows, in order."""
-    for block in re.findall(r"```console\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL):
+    for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
         for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             line, _, shown = piece.partition("\n")
             command, _, code = line.partition("    # exit code ")
@@ -19,11 +20,12 @@ def commands():
 
 
 @pytest.mark.skipif(not PAGE.is_file(), reason="installed without its docs")
-def test_the_examples_run_as_shown(call, monkeypatch):
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_examples_run_as_shown(call, monkeypatch, page):
     monkeypatch.setenv("COLUMNS", "100")
-    source = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[1]
-    exec(compile(source, str(PAGE), "exec"), {})
-    found = [one for one in commands() if one[0].startswith("maxmargin ")]
+    source = re.search(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)[1]
+    exec(compile(source, str(page), "exec"), {})
+    found = [one for one in commands(page) if one[0].startswith("maxmargin ")]
     assert len(found) >= 10
     for command, code, shown in found:
         done = call(*shlex.split(command)[1:], code=code)

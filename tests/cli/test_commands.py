@@ -146,7 +146,7 @@ def test_an_estimate_is_not_shown_as_a_bound(call, tmp_path):
 
 def test_leave_one_out_has_no_budgets_and_not_every_estimator(call, clouds):
     assert "no such option" in call("loo", clouds, "--max-iter", "3", code=2).err.lower()
-    assert "leave-one-out needs exact solutions" in call("loo", clouds, "--set", "max_seconds=3", code=2).err
+    assert "leave-one-out and search need exact solutions" in call("loo", clouds, "--set", "max_seconds=3", code=2).err
     assert "leave_one_out takes" in call("loo", clouds, "-e", "pegasos", code=1).err
 
 

@@ -108,7 +108,7 @@ def test_a_budget_that_runs_out_is_exit_code_3_and_the_model_is_saved(call, tmp_
     done = call("fit", "d.npz", "--tol", "1e-9", "--max-iter", "1", "-o", "m.maxmargin", code=3)
     assert "The budget of iterations ran out first" in done.err
     assert "Not certified. This is the best model so far; it was saved to m.maxmargin" in done.err
-    assert done.out.partition("\n")[2].startswith("Not certified: the gap is ")
+    assert done.out.splitlines()[2].startswith("Not certified: the gap is ")
     found = call("fit", "d.npz", "--tol", "1e-9", "--max-iter", "1", "--json", code=3).json
     assert (found["certified"], found["tol"], found["data"], found["exit_code"]) == (False, 1e-9, None, 3)
     assert load("m.maxmargin").certificate_.relative_gap > 1e-9

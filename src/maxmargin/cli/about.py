@@ -8,6 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from maxmargin.cli.options import machine_of
+
 if TYPE_CHECKING:
     from maxmargin.analysis.bounds import Bound
     from maxmargin.core import Certificate
@@ -83,12 +85,19 @@ def plain_proofs(found: Sequence[Proof]) -> dict[str, Any]:
     }
 
 
+def plain_parameters(model: Any) -> dict[str, Any]:
+    """The machine, its parameters and what features are scaled by, for JSON."""
+    machine = machine_of(model)
+    scaler = None if machine is model else repr(model[0])
+    return {"estimator": type(machine).__name__, "parameters": machine.get_params(deep=False), "scaler": scaler}
+
+
 def plain_model(model: Any) -> dict[str, Any]:
     """A fitted model as values, for JSON."""
+    asked, model = plain_parameters(model), machine_of(model)
     found = proofs(model)
     facts = {
-        "estimator": type(model).__name__,
-        "parameters": model.get_params(deep=False),
+        **asked,
         "classes": model.classes_,
         "support_vectors": len(model.support_) if hasattr(model, "support_") else None,
         **{name: getattr(model, f"{name}_", None) for name in ("solver", "status")},

@@ -18,7 +18,9 @@ import typer
 from maxmargin import __version__
 from maxmargin.cli.about import table
 from maxmargin.cli.commands import bounds, certify, convert, fit, loo, predict, report
+from maxmargin.cli.letters import with_hint
 from maxmargin.cli.options import BAD_INPUT, CLOSED_PIPE, DONE, INTERRUPTED, Screen, flat, option, tell
+from maxmargin.cli.validation import cv, search
 from maxmargin.errors import InvalidInputError, MaxMarginError
 
 PAGE = "Where to write the page. Default: maxmargin_demo.html in this folder."
@@ -108,7 +110,7 @@ def maxmargin(version: Annotated[bool, VERSION] = False) -> None:
     """
 
 
-for command in (demo, fit, predict, certify, loo, bounds, report, convert, info):
+for command in (demo, fit, predict, certify, loo, cv, search, bounds, report, convert, info):
     app.command()(flat(command))
 
 
@@ -175,8 +177,12 @@ def main() -> None:
         except Exception as error:
             # typer's errors of usage, which bring their exit code: whichever version of click it has inside
             if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
+                if command is not None:
+                    fail(f"{type(error).__name__}: {error}", BAD_INPUT, command)
                 raise
             where = getattr(getattr(error, "ctx", None), "command_path", "maxmargin")
             command = command and where.rpartition(" ")[2]
-            code = fail(f"{error.format_message().rstrip('.')}. See {where} --help.", error.exit_code, command)
+            said = f"{error.format_message().rstrip('.')}. See {where} --help."
+            letter = "argument" if "unexpected extra argument" in said else getattr(error, "option_name", "")
+            code = fail(with_hint(said, letter), error.exit_code, command)
     sys.exit(code)

@@ -2,7 +2,6 @@
 
 import sys
 import time
-import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,10 +11,22 @@ import typer
 import maxmargin
 from maxmargin.cli import about
 from maxmargin.cli.estimator_options import Budgets, Learning, choose
-from maxmargin.cli.options import DONE, INTERRUPTED, MODEL, NOT_REACHED, OUTPUT, ModelFile, Screen, Source, option, tell
+from maxmargin.cli.options import (
+    DONE,
+    INTERRUPTED,
+    MODEL,
+    NOT_REACHED,
+    OUTPUT,
+    ModelFile,
+    Screen,
+    Source,
+    few_warnings,
+    machine_of,
+    option,
+    tell,
+)
 from maxmargin.errors import NotSupportedError
 
-SHOWN_WARNINGS = 3
 PLACE = "Where to save the model. The suffixes .libsvm, .svmlight and .onnx choose those formats."
 ALPHAS = "Also write the dual variables α·y, one line per sample, as SVM-light's -a does."
 
@@ -33,55 +44,62 @@ def fit(
     On a terminal, a bar shows the gap as it falls.
     If a budget runs out (exit code 3) or you press Ctrl-C (130), the best model so far is still saved.
     """
-    found = source.labelled()
-    model = choose(learning, budgets, found.X, found.y, screen)
+    model, found = choose(learning, budgets, source.labelled(), screen)
     started = time.perf_counter()
-    code, ending = _train(model, found.X, found.y, screen)
+    code, ending = train(model, found, screen)
     seconds = time.perf_counter() - started
-    if found.feature_names is not None and len(found.feature_names) == model.n_features_in_:
-        import numpy as np
-
-        model.feature_names_in_ = np.array(found.feature_names, dtype=object)
     if output is not None:
-        suffix = Path(output).suffix.removeprefix(".")
-        maxmargin.export(model, output, format=suffix if suffix in maxmargin.io.FORMATS else "maxmargin")
+        keep(model, found, output)
+    machine, right = machine_of(model), int((model.predict(found.X) == found.y).sum())
     if alphas is not None:
         write_lines(alphas, signed_alphas(model, found.X, found.y))
     if code != DONE:
         kept = "it was not saved, because -o was not given" if output is None else f"it was saved to {output}"
         tell(f"{ending}. This is the best model so far; {kept}.")
     n, d = found.X.shape
-    screen.show(f"{type(model).__name__}: {n} samples × {d} features, {len(model.classes_)} classes, {seconds:.2f} s")
-    proved = about.proofs(model)
-    screen.show(*(about.proof_parts(proved) if proved else [about.perceptron_sentence(model)]))
-    said = [f"{what}: {place}" for what, place in (("Model", output), ("Dual variables", alphas)) if place]
-    screen.show(*(["", *said] if said else []))
+    screen.show(f"{type(machine).__name__}: {n} samples × {d} features, {len(model.classes_)} classes, {seconds:.2f} s")
+    screen.show(f"Training accuracy: {right / n:.2%} ({right} of {n})")
+    proved = about.proofs(machine)
+    screen.show(*(about.proof_parts(proved) if proved else [about.perceptron_sentence(machine)]))
+    screen.show(*saved_lines(output), *([f"Dual variables: {alphas}"] if alphas else []))
     values = {"samples": n, "features": d, "seconds": seconds, "saved": output, "alphas": alphas, "exit_code": code}
-    screen.answer(command="fit", **about.plain_model(model), **values)
+    screen.answer(command="fit", **about.plain_model(model), training_accuracy=right / n, **values)
     raise typer.Exit(code)
 
 
-def _train(model: Any, X: Any, y: Any, screen: Screen) -> tuple[int, str]:
+def train(model: Any, data: Any, screen: Screen) -> tuple[int, str]:
     """Fit; the exit code, and how a fit that is not done ended."""
     screen.watch_fits()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with few_warnings() as caught:
         try:
-            model.fit(X, y)
+            model.fit(data.X, data.y)
             code, ending = DONE, "The fit ended early"
         except KeyboardInterrupt:
             code, ending = INTERRUPTED, "Interrupted"
-    for warning in caught[:SHOWN_WARNINGS]:
-        tell(str(warning.message))
-    if len(caught) > SHOWN_WARNINGS:
-        tell(f"… and {len(caught) - SHOWN_WARNINGS} more such messages, for other problems.")
-    if not hasattr(model, "intercept_"):
+    machine = machine_of(model)
+    if not hasattr(machine, "intercept_"):
         raise KeyboardInterrupt("Interrupted before there was a model; nothing was written.")
-    if code == DONE and not all(certificate.is_reached for _, certificate in about.proofs(model)):
+    if code == DONE and not all(certificate.is_reached for _, certificate in about.proofs(machine)):
         code, ending = NOT_REACHED, "Not certified"
     if code == DONE and any(issubclass(warning.category, maxmargin.ConvergenceWarning) for warning in caught):
         code = NOT_REACHED
     return code, ending
+
+
+def keep(model: Any, data: Any, place: str) -> None:
+    """Save a fitted model with the names of its features, in the format of the suffix."""
+    if data.feature_names is not None and len(data.feature_names) == model.n_features_in_:
+        import numpy as np
+
+        first = model if model is machine_of(model) else model[0]
+        first.feature_names_in_ = np.array(data.feature_names, dtype=object)
+    suffix = Path(place).suffix.removeprefix(".")
+    maxmargin.export(model, place, format=suffix if suffix in maxmargin.io.FORMATS else "maxmargin")
+
+
+def saved_lines(place: str | None) -> list[str]:
+    """Where a model was saved, or how to save it."""
+    return ["", "Not saved: use -o MODEL." if place is None else f"Model: {place}"]
 
 
 def signed_alphas(model: Any, X: Any, y: Any) -> Iterator[str]:
@@ -118,13 +136,16 @@ def predict(
 
     If the data have labels, stderr shows how many predictions are right.
     """
-    machine = maxmargin.load(model)
-    found = source.read(machine)
+    from maxmargin.estimators.wrapped import unwrapped
+
+    whole = maxmargin.load(model)
+    found = source.read(whole)
+    machine, X = unwrapped(whole).machine, unwrapped(whole).sees(found.X)
     if certified and not hasattr(machine, "certified_predictions"):
         raise NotSupportedError(f"{type(machine).__name__} has no certified predictions. Use SVC, LinearSVC or HardMarginSVC.")
-    labels, certain = machine.certified_predictions(found.X) if certified else (machine.predict(found.X), None)
+    labels, certain = machine.certified_predictions(X) if certified else (machine.predict(X), None)
     names = [written(label) for label in labels.tolist()]
-    values = machine.decision_function(found.X).reshape(len(names), -1) if decision_values else None
+    values = machine.decision_function(X).reshape(len(names), -1) if decision_values else None
     columns = [names]
     if certain is not None:
         columns.append(["certain" if one else "open" for one in certain.tolist()])
@@ -161,8 +182,8 @@ def certify(
     """
     from maxmargin.rounding import shown_above
 
-    machine, found = source.training_data(model)
-    certified = about.proofs(machine, maxmargin.certify(machine, found.X, found.y, tol=tol))
+    whole, found = source.training_data(model)
+    certified = about.proofs(machine_of(whole), maxmargin.certify(whole, found.X, found.y, tol=tol))
     sentence, *_ = shown = about.proof_parts(certified)
     screen.show(*shown)
     worst = certified[0][1]
@@ -179,22 +200,26 @@ RESOLVE = (
 )
 
 
+REFIT = "With --scale: fit the scaling without each left-out sample, too. That takes one fit for each sample."
+
+
 def loo(
     learning: Learning,
     source: Source,
     screen: Screen,
     output: Annotated[str | None, option("--output -o", "FILE", "Write the leave-one-out labels, one per line.", OUTPUT)] = None,
-    resolve: Annotated[str, option("--resolve", "once|each", RESOLVE, MODEL)] = "once",
+    resolve: Annotated[str | None, option("--resolve", "once|each", RESOLVE, MODEL)] = None,
+    refit_steps: Annotated[bool, option("--refit-steps", None, REFIT, MODEL)] = False,
 ) -> None:
     """Compute the exact leave-one-out error, with few retrainings.
 
     For svc, linear and hard-margin. Ctrl-C (exit code 130) shows the results so far.
     """
-    if resolve not in ("once", "each"):
+    if resolve not in (None, "once", "each"):
         raise typer.BadParameter(f"--resolve must be once or each, got {resolve!r}.")
-    found = source.labelled()
-    model = choose(learning, None, found.X, found.y, screen)
-    result = maxmargin.leave_one_out(model, found.X, found.y, resolve=resolve, verbose=screen.is_live)
+    model, found = choose(learning, None, source.labelled(), screen)
+    how: Any = {"resolve": resolve, "refit_steps": refit_steps, "verbose": screen.is_live}
+    result = maxmargin.leave_one_out(model, found.X, found.y, **how)
     code, n_open = DONE, int((~result.is_certain).sum())
     if result.status is maxmargin.Status.STALLED:
         code = NOT_REACHED
@@ -205,8 +230,7 @@ def loo(
     if output is not None:
         write_lines(output, (written(label) for label in result.predictions.tolist()))
     screen.show(*about.loo_tables(result), *([] if output is None else [f"Labels: {output}"]))
-    asked = {"estimator": type(model).__name__, "parameters": model.get_params(deep=False)}
-    screen.answer(command="loo", **asked, **about.plain_loo(result), saved=output, exit_code=code)
+    screen.answer(command="loo", **about.plain_parameters(model), **about.plain_loo(result), saved=output, exit_code=code)
     raise typer.Exit(code)
 
 
@@ -266,10 +290,11 @@ def convert(
     format = Path(out).suffix.removeprefix(".") if to is None else to
     if format not in maxmargin.io.FORMATS:
         raise typer.BadParameter(f"{format!r} is none of the formats {', '.join(maxmargin.io.FORMATS)}; use --to.")
-    machine = maxmargin.load(model, n_features=features)
-    maxmargin.export(machine, out, format=format)
-    screen.show(f"{type(machine).__name__}: {out}")
-    screen.answer(command="convert", estimator=type(machine).__name__, saved=out)
+    whole = maxmargin.load(model, n_features=features)
+    maxmargin.export(whole, out, format=format)
+    name = type(machine_of(whole)).__name__
+    screen.show(f"{name}: {out}")
+    screen.answer(command="convert", estimator=name, saved=out)
 
 
 def write_lines(place: str, lines: Iterable[str]) -> None:

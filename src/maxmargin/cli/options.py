@@ -7,8 +7,10 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, is_dataclass
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from enum import Enum
 from functools import partial, wraps
 from pathlib import Path
@@ -108,13 +110,22 @@ class Source:
         return data
 
     def read(self, model: Any = None) -> "Data":
-        """Samples, with the features of a model if one is given, and labels if there are any."""
+        """Samples as a model takes them, if one is given, and labels if there are any."""
         from maxmargin.io import read_data
 
         names, width = getattr(model, "feature_names_in_", None), getattr(model, "n_features_in_", None)
         known = None if names is None else [str(name) for name in names]
         how = asdict(self)
-        return read_data(how.pop("data"), n_features=width, feature_names=known, **how)
+        data = read_data(how.pop("data"), n_features=width, feature_names=known, **how)
+        takes_sparse = not hasattr(model, "transform_input") or model.__sklearn_tags__().input_tags.sparse
+        return data if takes_sparse or not hasattr(data.X, "toarray") else replace(data, X=data.X.toarray())
+
+
+def machine_of(model: Any) -> Any:
+    """The machine that a model is, or that a pipeline ends in."""
+    from maxmargin.estimators.wrapped import unwrapped
+
+    return unwrapped(model).machine
 
 
 def check_places(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
@@ -148,6 +159,21 @@ DONE, BAD_INPUT, WRONG_USAGE, NOT_REACHED, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3
 def tell(sentence: str) -> None:
     """One line on stderr."""
     sys.stderr.write(f"maxmargin: {' '.join(str(sentence).split())}\n")
+
+
+SHOWN_WARNINGS = 3
+
+
+@contextmanager
+def few_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Collect what fits warn of; the first few are shown afterwards, and how many more there are."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield caught
+    for warning in caught[:SHOWN_WARNINGS]:
+        tell(str(warning.message))
+    if len(caught) > SHOWN_WARNINGS:
+        tell(f"… and {len(caught) - SHOWN_WARNINGS} more such messages, for other problems.")
 
 
 @dataclass(frozen=True)

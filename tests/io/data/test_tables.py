@@ -1,4 +1,4 @@
-"""CSV files: where NumPy reads them, the samples, labels, names and errors are the csv module's."""
+"""CSV files: where pyarrow or NumPy reads them, the samples, labels, names and errors are the csv module's."""
 
 import io
 import sys
@@ -58,10 +58,11 @@ def refuse(*_, **__):
     raise ValueError("not plain")
 
 
-def outcome(content, options, by_numpy, loadtxt=np.loadtxt):
-    """What a read ends with: samples, labels and names, or the error."""
+def outcome(content, options, reader, loadtxt=np.loadtxt):
+    """What a read ends with, by "arrow", "numpy" or "csv": samples, labels and names, or the error."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(np, "loadtxt", loadtxt if by_numpy else refuse)
+        patch.setattr(np, "loadtxt", loadtxt if reader == "numpy" else refuse)
+        patch.setattr(module, "ARROW_PAYS", 0 if reader == "arrow" else 1 << 40)
         patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         try:
             data = read_data("-", format="csv", **options)
@@ -79,10 +80,11 @@ def outcome(content, options, by_numpy, loadtxt=np.loadtxt):
     names=st.sampled_from([None, None, None, ["f0"]]),
 )
 @example(b"a,b\n1,2\n" + b"\xef\xbb\xbf1,2\n", None, None, None, None)
-def test_numpy_and_the_csv_module_agree(content, header, target, n_features, names):
+def test_pyarrow_numpy_and_the_csv_module_agree(content, header, target, n_features, names):
     options = {"header": header, "target": target, "n_features": n_features, "feature_names": names}
-    expected = outcome(content, options, by_numpy=False)
-    assert outcome(content, options, by_numpy=True) == expected
+    expected = outcome(content, options, "csv")
+    assert outcome(content, options, "numpy") == expected
+    assert outcome(content, options, "arrow") == expected
     assert not isinstance(expected, str) or "\n" not in expected
 
 
@@ -90,7 +92,9 @@ def test_numpy_and_the_csv_module_agree(content, header, target, n_features, nam
 @pytest.mark.parametrize("target", [None, 0])
 def test_every_odd_field_is_read_alike(field, target):
     content = f"0.5,1,2\n{field},3,4\n5,6,7\n".encode()
-    assert outcome(content, {"target": target}, True) == outcome(content, {"target": target}, False)
+    numpy, arrow, expected = (outcome(content, {"target": target}, reader) for reader in ("numpy", "arrow", "csv"))
+    assert numpy == expected
+    assert arrow == expected
 
 
 @pytest.mark.parametrize(
@@ -106,6 +110,21 @@ def test_plain_files_are_read_by_numpy(text, monkeypatch):
     monkeypatch.setattr(module.CsvTable, "_by_csv_module", lambda _: pytest.fail("the csv module was asked"))
     target = 0 if text.startswith("kind") else -1
     assert len(read_data_of(text, monkeypatch, target).X) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a,b,kind\n1,2.5,"x, y"\n3,.5,"01"\n',
+        '\ufeff"a, b","c\nd","kind"\r\n"1","2","x\ny"\r\n"3","4","y z"\r\n\r\n',
+        "1;2;0\n3;4;1",
+    ],
+)
+def test_large_files_are_read_by_pyarrow_quoted_fields_too(text, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(module, "ARROW_PAYS", 0)
+    monkeypatch.setattr(module.CsvTable, "_by_numpy", lambda _: pytest.fail("NumPy was asked"))
+    assert len(read_data_of(text, monkeypatch, -1).X) == 2
 
 
 def read_data_of(text, monkeypatch, target):
@@ -139,8 +158,8 @@ def test_numpy_is_not_believed_where_it_loses_lines_or_fails():
         raise RuntimeError("a bug of the library")
 
     for loadtxt in (loses, fails):
-        found = outcome(b"1,2\n3,4\n", {}, True, loadtxt=loadtxt)
-        assert found == outcome(b"1,2\n3,4\n", {}, False)
+        found = outcome(b"1,2\n3,4\n", {}, "numpy", loadtxt=loadtxt)
+        assert found == outcome(b"1,2\n3,4\n", {}, "csv")
 
 
 @pytest.mark.parametrize(

@@ -33,10 +33,15 @@ def _words(line: bytes) -> list[bytes]:
     return [word for word in line.partition(b"#")[0].split() if not word.startswith(b"qid:")]
 
 
-def read_svmlight(file: IO[bytes], n_features: int | None, zero_based: bool | None, **_: Any) -> Data:
+def read_svmlight(
+    file: IO[bytes], n_features: int | None, zero_based: bool | None, target: str | int | None = None, **_: Any
+) -> Data:
     """The samples as CSR, the labels as numbers; features are counted from 0 on, from 1 on, or (None) as it looks."""
     from sklearn.datasets import load_svmlight_file
 
+    if target is not None:
+        what = f"svmlight lines begin with their label, so target={target!r} names no column"
+        raise InvalidInputError(f"{what}. Leave it out; LIBSVM's -t is --kernel.")
     try:
         first = "auto" if zero_based is None else zero_based
         X, y = load_svmlight_file(file, dtype=np.float64, zero_based=first)
