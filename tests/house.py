@@ -18,8 +18,19 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src"
 
-MOST_LINES, MOST_NUMBERS, MOST_FILES, LONGEST_FILE = 16_500, 140, 14, 350
-"""The limits: lines of code, numbers set by hand, .py files of a folder, lines of a file."""
+HOUSE, MOST_NUMBERS, MOST_FILES, LONGEST_FILE = 16_500, 140, 14, 350
+"""The limits: lines of code of the house as it was built, numbers set by hand, .py files of a folder, lines of a file."""
+
+ADDED: Mapping[str, int] = {
+    "pipelines in every tool": 260,
+    "steps of pipelines in model files": 360,
+    "parameters and names of scikit-learn": 95,
+    "scaling, cross-validation and search on the command line": 345,
+    "compiling told apart, pictures by class, notebooks": 360,
+}
+"""Lines of code that what came later may take, by what it is."""
+
+MOST_LINES = HOUSE + sum(ADDED.values())
 
 PACKAGES = ("solvers", "kernels", "kernel_matrix", "core", "analysis", "estimators", "distributed", "_loops")
 """Where numbers are counted."""
@@ -194,7 +205,7 @@ def shown(house: House, with_names: bool = False) -> str:
         for package in PACKAGES
     }
     rows = [
-        f"lines of code            {house.lines:6}   limit {MOST_LINES}",
+        f"lines of code            {house.lines:6}   limit {MOST_LINES}: {HOUSE}, and {MOST_LINES - HOUSE} for what came later",
         f"numbers set by hand      {house.n_numbers:6}   limit {MOST_NUMBERS}",
         *(f"    {package:<20} {count:6}" for package, count in by_package.items()),
     ]

@@ -153,7 +153,8 @@ def opened(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
 def _are_of(kept: Fingerprint, rows: Any) -> bool:
     """Whether a fingerprint is that of these rows, in any order."""
     X = checked_rows(check_array(rows, **READABLE))
-    return Fingerprint.of(X, np.zeros(X.shape[0], dtype=np.intp), np.ones(X.shape[0])).rows_in_any_order == kept.rows_in_any_order
+    own = Fingerprint.of(X, np.zeros(X.shape[0], dtype=np.intp), np.ones(X.shape[0]))
+    return own is not None and own.rows_in_any_order == kept.rows_in_any_order
 
 
 def _agree(left: Any, right: Any) -> bool:

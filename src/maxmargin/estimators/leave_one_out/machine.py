@@ -131,7 +131,7 @@ class Machine:
             return True
         kept = getattr(estimator, "fingerprint_", None)
         own = Fingerprint.of(self.X, self.labels, self.weights)
-        return kept is not None and kept.rows_in_any_order == own.rows_in_any_order
+        return kept is not None and own is not None and kept.rows_in_any_order == own.rows_in_any_order
 
     @property
     def rows(self) -> list[Indices]:
