@@ -9,7 +9,6 @@ from sklearn.datasets import make_moons
 from maxmargin import SVC, PegasosSVC, Regularization, plot
 
 FILE = Path(__file__).parent / "front.png"
-BLUE, ORANGE = "#0072B2", "#D55E00"
 
 
 def draw_machine(ax: Any) -> None:
@@ -26,18 +25,7 @@ def draw_proof(ax: Any) -> None:
     X = rng.standard_normal((4000, 20))
     y = X @ rng.standard_normal(20) + 2.0 * rng.standard_normal(4000) > 0
     model = PegasosSVC(C=Regularization.pegasos(1e-2), tol=2e-4, n_epochs=400).fit(X, y)
-    trace = model.trace_
-    epochs = [point.iteration for point in trace]
-    primal, dual = (np.array([getattr(point, name) for point in trace]) for name in ("primal", "dual"))
-    best, worst = np.maximum.accumulate(dual), np.minimum.accumulate(primal)
-    ax.fill_between(epochs, best, worst, color="0.9", label="the optimum lies here")
-    ax.plot(epochs, worst, color=ORANGE, lw=2, label="primal value: what the model achieves")
-    ax.plot(epochs, best, color=BLUE, lw=2, ls="--", label="dual value: what no model can beat")
-    ax.set_xscale("log")
-    ax.set_xlabel("epochs")
-    ax.set_ylabel("objective")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, loc="lower right", fontsize=9)
+    plot.GapDisplay([model.trace_], shows="values", against="rounds").plot(ax)
     ax.set_title("The proof: the optimum lies between", loc="left", fontsize=11)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_iris, make_moons
 
 from maxmargin import SVC, LinearSVC, PegasosSVC, Regularization, l1_path, plot
 
@@ -29,6 +29,10 @@ def main() -> None:
     moons, side = make_moons(120, noise=0.2, random_state=0)
     model = SVC(C=3.0, gamma=1.0).fit(moons, side)
     save(plot.DecisionBoundaryDisplay.from_estimator(model, moons, side), "boundary")
+    flowers = load_iris()
+    petals, names = flowers.data[:, 2:], flowers.target_names[flowers.target]
+    save(plot.DecisionBoundaryDisplay.from_estimator(SVC(C=10.0).fit(petals, names), petals, names), "regions")
+    save(plot.GapDisplay.from_training(model, moons, side), "values")
     save(plot.CostEffectDisplay.from_estimator(LinearSVC(), X, y), "cost_effect")
     save(plot.LossesDisplay.from_losses(), "losses")
     rng = np.random.default_rng(0)

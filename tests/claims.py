@@ -201,6 +201,11 @@ CLAIMS = (
         "tests/analysis/leave_one_out/test_leave_one_out.py::test_training_errors_are_leave_one_out_errors",
     ),
     Claim(
+        "plot/curves.py",
+        "dual value: what no model can beat",
+        "tests/plot/test_curves.py::test_the_primal_and_dual_values_close_in_on_the_optimum",
+    ),
+    Claim(
         "cli/commands.py",
         "Not certified: the relative gap",
         "tests/cli/test_commands.py::test_certify_ends_with_3_where_the_gap_of_the_fit_is_missed",
@@ -397,7 +402,7 @@ NO_CLAIMS = (
     ("analysis/bounds.py", "the m samples are drawn independently"),
     ("analysis/bounds.py", "min_{‖w‖≤B} L(w)"),
     ("analysis/bounds.py", "smallest m with"),
-    ("cli/demonstration.py", "Fitted in {} s. The certificate, recomputed"),
+    ("cli/demonstration.py", "Fitted in {}. The certificate, recomputed"),
     ("cli/demonstration.py", "2. No hyperplane, and why"),
     ("cli/demonstration.py", "4. What the margin promises"),
     ("cli/estimator_options.py", "The relative duality gap to prove."),

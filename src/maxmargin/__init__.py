@@ -37,9 +37,9 @@ _NOT_YET = {
 _MODULES = ("bounds", "distributed", "errors", "io", "kernels", "plot", "solvers")
 
 __all__ = ["SVC", "LinearSVC", "HardMarginSVC", "PegasosSVC", "Perceptron", "LeaveOneOutSearch", "Regularization"]
-__all__ += ["certify", "leave_one_out", "l1_min_c", "l1_path", "report", "separability", "xi_alpha"]
+__all__ += ["certify", "leave_one_out", "l1_min_c", "l1_path", "report", "separability", "warm_up", "xi_alpha"]
 __all__ += ["export", "load", "save"]
-__all__ += ["Certificate", "Halfspace", "L1Path", "LeaveOneOut", "Problem", "SettledBy", "Status"]
+__all__ += ["Certificate", "Halfspace", "L1Path", "LeaveOneOut", "Problem", "SettledBy", "Status", "WarmUp"]
 __all__ += ["NotSeparable", "Separable", "Undecided"]
 __all__ += ["ConvergenceWarning", "InvalidInputError", "MaxMarginError", "MemoryBudgetError", "MissingExtraError"]
 __all__ += ["ModelFileError", "NotSeparableError", "NotSupportedError", "UndecidedError"]

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import maxmargin
+from maxmargin import WarmUp
 from maxmargin._loops import disk_cache
 from maxmargin.cli import main
 from maxmargin.cli.app import app, facts
@@ -34,7 +35,7 @@ def test_without_a_command_there_is_help():
     assert "every answer carries its proof" in result.output
 
 
-COMMANDS = ("demo", "fit", "predict", "certify", "loo", "cv", "search", "bounds", "report", "convert", "info")
+COMMANDS = ("demo", "fit", "predict", "certify", "loo", "cv", "search", "bounds", "report", "convert", "warm-up", "info")
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
@@ -102,12 +103,8 @@ def test_success_has_exit_code_0(monkeypatch):
 
 
 def test_the_demo_replaces_no_page(call, tmp_path, monkeypatch):
-    pages = []
-    monkeypatch.setattr("maxmargin.cli.demonstration.run_demo", pages.append)
-    call("demo", code=0)
+    monkeypatch.setattr("maxmargin.cli.demonstration.run_demo", lambda report: None)
     (tmp_path / "maxmargin_demo.html").write_text("mine")
-    call("demo", code=0)
-    assert pages == [tmp_path / "maxmargin_demo.html", tmp_path / "maxmargin_demo_2.html"]
     assert "already exists" in call("demo", "--report", "maxmargin_demo.html", code=1).err
     assert (tmp_path / "maxmargin_demo.html").read_text() == "mine"
 
@@ -141,3 +138,16 @@ def test_info_says_that_the_compiler_is_off_or_where_compiled_loops_are(monkeypa
     assert Path(facts()["compiled loops"]).parent == tmp_path
     (tmp_path / "one.py").unlink()
     assert facts()["compiled loops"] == "not kept: every process compiles them"
+
+
+def test_warm_up_says_what_it_did_how_long_it_took_and_where_the_loops_are(call, monkeypatch):
+    def warm_up(observe):
+        observe("linear machines", 2.34)
+        return WarmUp(3.0, compiled=7, loaded=2, folder="/somewhere")
+
+    monkeypatch.setattr(maxmargin, "warm_up", warm_up, raising=False)
+    assert call("warm-up", code=0).out == (
+        "linear machines: 2.3 s\n\n3.0 s: 7 loops compiled, 2 loaded from disk. They are kept in /somewhere.\n"
+    )
+    told = json.loads(call("warm-up", "--json", code=0).out)
+    assert told == {"command": "warm-up", "seconds": 3.0, "compiled": 7, "loaded": 2, "folder": "/somewhere"}

@@ -26,6 +26,7 @@ def test_cv_is_scikit_learns_cross_validation_of_the_whole_pipeline(call, flower
     assert sum(one["samples"] for one in found["folds"]) == len(data.y)
     assert all(one["reached"] and one["relative_gap"] <= 1e-3 for one in found["folds"])
     assert (found["estimator"], found["scaler"], found["seed"]) == ("SVC", "StandardScaler()", 7)
+    assert found["seconds"] > 0 <= found["compile_seconds"]
 
 
 def test_cv_shows_the_spread_and_each_fold_on_request(call, clouds):
@@ -56,6 +57,7 @@ def test_search_by_folds_finds_what_grid_search_finds(call, flowers):
     assert [one["spread"] for one in found["trials"]] == pytest.approx(twin.cv_results_["std_test_score"].tolist())
     assert found["best"]["C"] == twin.best_params_["svc__C"]
     assert found["best"]["gamma"] == twin.best_params_["svc__gamma"]
+    assert found["seconds"] > 0 <= found["compile_seconds"]
 
 
 def test_search_by_leave_one_out_tells_the_exact_errors(call, clouds):

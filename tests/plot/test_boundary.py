@@ -4,17 +4,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, certify, plot
+from maxmargin import SVC, Halfspace, LinearSVC, PegasosSVC, Perceptron, certify, plot
 from maxmargin.core.certificate.parts import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError
-from maxmargin.plot.style import GROUPS
+from maxmargin.plot.style import CLASSES, GROUPS
 from tests.plot.conftest import labels_of
+
+RINGS = 5
+"""The height at which rings are drawn."""
 
 
 def test_the_boundary_is_where_the_decision_is_zero(clouds, axes):
@@ -29,32 +32,89 @@ def test_the_boundary_is_where_the_decision_is_zero(clouds, axes):
     assert np.abs(levels[:, None] - [-1.0, 0.0, 1.0]).min(axis=1).max() < 0.05
 
 
-def test_samples_are_drawn_once_with_the_colour_of_their_group(clouds, axes):
+def drawn_samples(axes):
+    """The collections of samples: not those of the legend, of rings, of errors and of contours."""
+    return [
+        one for one in axes.collections
+        if one.get_label().startswith("_") and not hasattr(one, "levels") and len(one.get_offsets()) and one.get_zorder() != RINGS
+    ]  # fmt: skip
+
+
+def test_the_colour_of_a_sample_tells_its_class_and_rings_tell_which_are_on_the_margin(clouds, axes):
     X, y = clouds
     model = SVC(C=1.0, kernel="linear").fit(X, y)
-    plot.DecisionBoundaryDisplay.from_estimator(model, X, y, ax=axes, grid_resolution=20)
+    display = plot.DecisionBoundaryDisplay.from_estimator(model, X, y, ax=axes, grid_resolution=20)
     groups = certify(model, X, y).groups
-    drawn = dict.fromkeys(GROUPS, 0)
-    for points in axes.collections:
-        if points.get_label().startswith("_") and len(getattr(points, "get_offsets", list)()) and not hasattr(points, "levels"):
-            face = tuple(points.get_facecolor()[0][:3])
-            group = next(g for g, look in GROUPS.items() if np.allclose(to_rgb(look.face), face))
-            drawn[group] += len(points.get_offsets())
-    assert [drawn[OUTSIDE], drawn[ON], drawn[INSIDE]] == list(groups)
+    colours, opacities = {}, dict.fromkeys(GROUPS, 0)
+    for points in drawn_samples(axes):
+        colour = to_hex(points.get_facecolor()[0])
+        colours[colour] = colours.get(colour, 0) + len(points.get_offsets())
+        opacities[next(k for k, look in GROUPS.items() if look.opacity == points.get_alpha())] += len(points.get_offsets())
+    assert colours == {CLASSES[0].lower(): (y == "no").sum(), CLASSES[1].lower(): (y == "yes").sum()}
+    assert [opacities[OUTSIDE], opacities[ON], opacities[INSIDE]] == list(groups)
+    (rings,) = [one for one in axes.collections if one.get_zorder() == RINGS]
+    np.testing.assert_array_equal(rings.get_offsets(), X[display.groups == ON])
 
 
-def test_areas_grow_with_alpha(clouds, axes):
+def test_areas_grow_with_alpha_and_many_samples_get_small_marks(clouds, axes):
     X, y = clouds
     model = SVC(C=1.0, kernel="linear").fit(X, y)
     display = plot.DecisionBoundaryDisplay.from_estimator(model, X, y, ax=axes, grid_resolution=20)
     sizes = {}
-    for points in axes.collections:
-        if points.get_label().startswith("_") and not hasattr(points, "levels"):
-            sizes |= {tuple(p): s for p, s in zip(points.get_offsets(), points.get_sizes(), strict=False)}
+    for points in drawn_samples(axes):
+        sizes |= {tuple(p): s for p, s in zip(points.get_offsets(), points.get_sizes(), strict=False)}
     area = np.array([sizes[tuple(x)] for x in X])
     order = np.argsort(display.alpha)
     assert (np.diff(area[order]) >= -1e-9).all()
     np.testing.assert_array_equal(display.alpha[model.support_], np.abs(model.dual_coef_[0]))
+    X, y = np.tile(X, (20, 1)), np.tile(y, 20)
+    axes.clear()
+    plot.DecisionBoundaryDisplay.from_estimator(SVC(C=1.0, kernel="linear").fit(X, y), X, y, ax=axes, grid_resolution=20)
+    assert max(points.get_sizes().max() for points in drawn_samples(axes)) < 0.5 * area.max()
+
+
+def test_units_are_as_long_on_both_axes_unless_one_would_be_very_narrow(clouds):
+    X, y = clouds
+    model = LinearSVC().fit(X, y)
+    assert plot.DecisionBoundaryDisplay.from_estimator(model, X, y, grid_resolution=5).ax_.get_aspect() == 1.0
+    assert plot.DecisionBoundaryDisplay.from_estimator(model, X, y, grid_resolution=5, aspect="auto").ax_.get_aspect() == "auto"
+    wide = X * [100.0, 1.0]
+    display = plot.DecisionBoundaryDisplay.from_estimator(LinearSVC().fit(wide, y), wide, y, grid_resolution=5)
+    assert display.ax_.get_aspect() == "auto"
+    with pytest.raises(InvalidInputError, match="aspect must be"):
+        plot.DecisionBoundaryDisplay.from_estimator(model, X, y, grid_resolution=5, aspect=2.0)
+
+
+def test_a_halfspace_is_drawn_with_its_margin(clouds, axes):
+    X, y = clouds
+    model = LinearSVC().fit(X, y)
+    halfspace = Halfspace(model.coef_[0], model.intercept_[0])
+    frame = pd.DataFrame(X, columns=["east", "north"])
+    display = plot.DecisionBoundaryDisplay.from_estimator(halfspace, frame, y, ax=axes, grid_resolution=20)
+    again = plot.DecisionBoundaryDisplay.from_estimator(model, X, y, grid_resolution=20)
+    np.testing.assert_allclose(display.response, again.response)
+    np.testing.assert_array_equal(display.is_wrong, again.is_wrong)
+    assert axes.get_xlabel() == "east"
+    assert sum(len(points.get_offsets()) for points in drawn_samples(axes)) == len(X)
+    with pytest.raises(InvalidInputError, match="two features and a label"):
+        plot.DecisionBoundaryDisplay.from_estimator(Halfspace([1.0, 2.0, 3.0]), X, y)
+    with pytest.raises(InvalidInputError, match="trained on nothing"):
+        plot.DecisionBoundaryDisplay.from_estimator(halfspace, X, y, sample_weight=np.ones(len(y)))
+
+
+@pytest.mark.parametrize("layout", [None, "constrained"])
+@pytest.mark.parametrize("panels", [2, 4])
+def test_the_legend_stays_off_the_next_axes(clouds, layout, panels):
+    X, y = clouds
+    figure = Figure(figsize=(12, 4), layout=layout)
+    first, second, *_ = figure.subplots(1, panels)
+    display = plot.DecisionBoundaryDisplay.from_estimator(SVC().fit(X, y), X, y, ax=first, grid_resolution=10)
+    figure.draw_without_rendering()
+    assert first.get_legend().get_window_extent().x1 <= second.get_tightbbox().x0 + 1.0
+    width = first.get_position().width
+    display.plot(first)
+    figure.draw_without_rendering()
+    assert first.get_position().width == pytest.approx(width, rel=0.02)  # it does not shrink each time
 
 
 def test_training_errors_get_a_cross(clouds, axes):

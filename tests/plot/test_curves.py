@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import LinearSVC, PegasosSVC, Perceptron, l1_path, plot
+from maxmargin import SVC, LinearSVC, PegasosSVC, Perceptron, Problem, l1_path, plot, solvers
 from maxmargin.core import loss_from_name
 from maxmargin.errors import InvalidInputError
 from tests.plot.conftest import labels_of
@@ -52,6 +53,38 @@ def test_a_model_without_a_gap_is_refused(clouds):
         plot.GapDisplay.from_traces([])
 
 
+def test_the_primal_and_dual_values_close_in_on_the_optimum(clouds, axes):
+    X, y = clouds
+    for model in (SVC(C=10.0), LinearSVC(C=10.0)):
+        model.fit(X, y)
+        axes.clear()
+        display = plot.GapDisplay.from_training(model, X, y, ax=axes)
+        assert len(display.traces[0]) >= 4
+        assert display.gaps[0][-1] <= model.tol
+        primal, dual = (line.get_ydata() for line in axes.lines)
+        best = clone(model).set_params(tol=1e-9).fit(X, y).certificate_
+        assert (np.diff(primal) <= 0).all()
+        assert (np.diff(dual) >= 0).all()
+        assert (primal >= best.dual).all()
+        assert (dual <= best.primal).all()
+        assert axes.get_xlabel() == "rounds"
+        np.testing.assert_array_equal(axes.lines[0].get_xdata(), [point.iteration for point in display.traces[0]])
+
+
+def test_traces_of_two_solvers_have_their_names(clouds, axes):
+    X, y = clouds
+    problem = Problem(X, np.where(y == "yes", 1.0, -1.0), cost=np.ones(len(y)))
+    traces = {solver.name: solvers.solve(problem, solver).trace for solver in (solvers.DualCD(), solvers.InteriorPoint())}
+    plot.GapDisplay.from_traces(traces, tol=1e-3, ax=axes)
+    assert labels_of(axes) == ["DualCD", "InteriorPoint", "tol = 0.001"]
+    assert len({line.get_color() for line in axes.lines}) == 3
+    axes.clear()
+    plot.GapDisplay.from_traces(list(traces.values()), ax=axes)
+    assert labels_of(axes) == ["trace 1", "trace 2"]
+    with pytest.raises(InvalidInputError, match="'gap', 'values'"):
+        plot.GapDisplay.from_traces(traces, shows="all")
+
+
 def test_what_is_said_of_the_losses_is_not_refuted_by_their_values():
     """The hinge is no smallest convex loss: the squared hinge is convex, above the 0–1 loss, and smaller inside the margin."""
     display = plot.LossesDisplay.from_losses()
@@ -89,3 +122,6 @@ def test_the_gap_of_a_search_is_that_of_its_best_machine(clouds, axes):
     model = GridSearchCV(make_pipeline(StandardScaler(), LinearSVC()), {"linearsvc__C": [1.0]}, cv=2).fit(X, y)
     display = plot.GapDisplay.from_estimator(model, ax=axes)
     assert display.gaps[0][-1] == model.best_estimator_[-1].trace_[-1].relative_gap
+    again = plot.GapDisplay.from_training(model, X, y, ax=axes)
+    own = plot.GapDisplay.from_training(model.best_estimator_[-1], model.best_estimator_[:-1].transform(X), y, ax=axes)
+    np.testing.assert_array_equal(again.gaps[0], own.gaps[0])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.collections import PathCollection
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -38,7 +39,8 @@ def test_verdicts_stand_at_their_slack_and_dual_variable(clouds, axes):
     result = leave_one_out(LinearSVC(C=0.1), X, y)
     display = plot.LeaveOneOutDisplay.from_result(result, y, ax=axes)
     estimate = result.xi_alpha
-    drawn = np.concatenate([c.get_offsets() for c in axes.collections if not c.get_label().startswith("leave-one-out")])
+    marks = [c for c in axes.collections if isinstance(c, PathCollection) and not c.get_label().startswith("leave-one-out")]
+    drawn = np.concatenate([c.get_offsets() for c in marks])
     expected = np.column_stack([estimate.xi, estimate.alpha])
     np.testing.assert_array_equal(drawn[np.lexsort(drawn.T)], expected[np.lexsort(expected.T)])
     wrong = result.predictions != y
@@ -47,6 +49,15 @@ def test_verdicts_stand_at_their_slack_and_dual_variable(clouds, axes):
     lemma = next(line for line in axes.lines if "lemma" in line.get_label())
     np.testing.assert_allclose(2 * lemma.get_ydata() * estimate.radius2 + lemma.get_xdata(), 1.0)
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("slack ξ", "dual variable α")
+
+
+def test_the_number_of_samples_on_one_point_stands_beside_it(clouds, axes):
+    X, y = clouds
+    result = leave_one_out(LinearSVC(C=1.0), X, y)
+    plot.LeaveOneOutDisplay.from_result(result, y, ax=axes)
+    n_outside = int(((result.xi_alpha.alpha == 0) & (result.xi_alpha.xi == 0)).sum())
+    assert n_outside > 20
+    assert f"{n_outside} samples here" in [text.get_text() for text in axes.texts]
 
 
 def test_every_verdict_has_a_look():

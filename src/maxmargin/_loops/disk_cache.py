@@ -28,6 +28,8 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
+from maxmargin._loops.compile_time import COMPILE_TIME
+
 HERE = Path(__file__).parent
 """The folder whose source files are hashed."""
 
@@ -100,7 +102,9 @@ class LoopCache:
                 content = (folder / self._file(signature, target.codegen())).read_bytes()
                 checksum, code = content[:32], content[32:]
                 if checksum == self._checksum(code):  # else it is damaged, or of other sources
+                    COMPILE_TIME.loaded += 1
                     return CompileResult._rebuild(target, *pickle.loads(code))
+        COMPILE_TIME.compiled += 1  # under numba's lock
         _say("compiling", "compiling the loops that this needs takes some seconds; this happens once.")
         return None
 
@@ -115,6 +119,7 @@ class LoopCache:
             return
         content, name = self._checksum(code) + code, self._file(signature, compiled.codegen)
         if not any(_write(folder / name, content) for folder in self._folders):
+            COMPILE_TIME.not_kept += 1
             _say(
                 "nowhere",
                 "compiled loops cannot be written to disk, so that every process compiles them again. "

@@ -1,12 +1,15 @@
 """The decorators for compiled loops.
 
 ``MAXMARGIN_JIT=0`` in the environment runs the same source as plain Python: for debuggers, coverage and tests. Loops of this
-package are kept on disk (`disk_cache`).
+package are kept on disk (`disk_cache`). What compiling costs is counted apart from what the loops do (`compile_time`).
 """
 
 import os
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
+
+from maxmargin._loops.compile_time import COMPILE_TIME
 
 REASSOCIATE = {"reassoc", "contract", "nsz"}
 """Sums may be reordered; NaN and infinities keep their meaning."""
@@ -72,7 +75,8 @@ def _larger() -> Callable[..., Any]:
     return larger  # type: ignore[no-any-return]
 
 
-larger = _larger()
+with COMPILE_TIME:  # numba is imported here
+    larger = _larger()
 """The larger of two finite numbers of one type. Unlike `max`, it lets the compiler find the largest of many in vectors."""
 
 
@@ -84,6 +88,17 @@ def _compiled(function: Callable[..., Any], freedom: set[str]) -> Callable[..., 
     from maxmargin._loops.disk_cache import LoopCache
 
     compiled = numba.njit(nogil=True, fastmath=freedom, error_model="numpy")(function)
+    if compiled is not function:  # NUMBA_DISABLE_JIT=1 leaves it as it is
+        compiled.compile = _timed(compiled.compile)  # called once for each type, and never by a call of compiled code
     if compiled is not function and function.__module__.startswith(f"{__package__}.") and not function.__closure__:
         compiled._cache = LoopCache(function)  # as numba's `enable_caching` does, with our own cache
     return compiled  # type: ignore[no-any-return]
+
+
+def _timed(compile: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(compile)
+    def timed(signature: Any) -> Any:
+        with COMPILE_TIME:
+            return compile(signature)
+
+    return timed

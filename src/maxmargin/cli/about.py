@@ -130,7 +130,7 @@ def loo_tables(result: "LeaveOneOut") -> list[Any]:
         row |= {f"ξα {name}": f"≈ {getattr(result.xi_alpha, name):.2%}" for name in ("error", "recall", "precision")}
     numbers = table("r" * len(row), [list(row.values())], list(row))
     settled = table("rL", [(count, how) for how, count in result.counts().items()])
-    return [numbers, "", settled, "", result.meaning]
+    return [numbers, "", settled, "", f"{result.meaning} Time: {result.time}."]
 
 
 def plain_loo(result: "LeaveOneOut") -> dict[str, Any]:
@@ -140,7 +140,7 @@ def plain_loo(result: "LeaveOneOut") -> dict[str, Any]:
         "samples": result.n,
         "retrained": result.n_retrained,
         "error_range": result.error_range._asdict(),
-        **{name: getattr(result, name) for name in ("error", "seconds", "fit_seconds", "resolve")},
+        **{name: getattr(result, name) for name in ("error", "seconds", "fit_seconds", "compile_seconds", "resolve")},
         "settled_by": {how.name: count for how, count in result.counts().items()},
         "xi_alpha": [{"error": one.error, "recall": one.recall, "precision": one.precision} for one in estimates],
     }

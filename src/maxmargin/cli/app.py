@@ -1,4 +1,4 @@
-"""The typer application, the two commands that need no file, ``demo`` and ``info``, and how a command ends.
+"""The typer application, the commands that need no file, ``demo``, ``warm-up`` and ``info``, and how a command ends.
 
 It ends with an exit code. Where something went wrong, one line on stderr says what.
 """
@@ -9,6 +9,7 @@ import platform
 import sys
 import warnings
 from contextlib import suppress
+from dataclasses import asdict
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Annotated
@@ -23,7 +24,7 @@ from maxmargin.cli.options import BAD_INPUT, CLOSED_PIPE, DONE, INTERRUPTED, Scr
 from maxmargin.cli.validation import cv, search
 from maxmargin.errors import InvalidInputError, MaxMarginError
 
-PAGE = "Where to write the page. Default: maxmargin_demo.html in this folder."
+PAGE = "Where to write the page. Default: maxmargin_demo.html in a new temporary folder."
 
 
 def demo(report: Annotated[str | None, option("--report", "PAGE", PAGE)] = None) -> None:
@@ -34,11 +35,9 @@ def demo(report: Annotated[str | None, option("--report", "PAGE", PAGE)] = None)
     """
     from maxmargin.cli.demonstration import run_demo
 
-    names = ("maxmargin_demo.html", *(f"maxmargin_demo_{k}.html" for k in range(2, 10_000)))
-    page = report or next(name for name in names if not Path(name).exists())
-    if Path(page).exists():
-        raise InvalidInputError(f"{page!r} already exists. Choose another name for the page, or remove the file.")
-    run_demo(Path(page).absolute())
+    if report is not None and Path(report).exists():
+        raise InvalidInputError(f"{report!r} already exists. Choose another name for the page, or remove the file.")
+    run_demo(report)
 
 
 PACKAGES = (
@@ -84,6 +83,19 @@ def _cache_folder() -> str:
     return str(folder_in_use() or "not kept: every process compiles them")
 
 
+def warm_up(screen: Screen) -> None:
+    """Compile what common commands need, and keep it on disk.
+
+    It takes half a minute the first time. Without it, the first command of each kind compiles what it needs.
+    """
+    import maxmargin
+
+    os.environ["MAXMARGIN_QUIET"] = "1"  # this is what it is for
+    done = maxmargin.warm_up(lambda part, seconds: screen.show(f"{part}: {seconds:.1f} s"))
+    screen.show("", str(done))
+    screen.answer(command="warm-up", **asdict(done))
+
+
 app = typer.Typer(
     name="maxmargin",
     no_args_is_help=True,
@@ -110,7 +122,7 @@ def maxmargin(version: Annotated[bool, VERSION] = False) -> None:
     """
 
 
-for command in (demo, fit, predict, certify, loo, cv, search, bounds, report, convert, info):
+for command in (demo, fit, predict, certify, loo, cv, search, bounds, report, convert, warm_up, info):
     app.command()(flat(command))
 
 

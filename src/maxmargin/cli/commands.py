@@ -1,7 +1,6 @@
 """The commands that read files: ``fit``, ``predict``, ``certify``, ``loo``, ``bounds``, ``report`` and ``convert``."""
 
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import maxmargin
+from maxmargin._loops.compile_time import Stopwatch, seconds_in_words
 from maxmargin.cli import about
 from maxmargin.cli.estimator_options import Budgets, Learning, choose
 from maxmargin.cli.options import (
@@ -45,9 +45,9 @@ def fit(
     If a budget runs out (exit code 3) or you press Ctrl-C (130), the best model so far is still saved.
     """
     model, found = choose(learning, budgets, source.labelled(), screen)
-    started = time.perf_counter()
+    watch = Stopwatch()
     code, ending = train(model, found, screen)
-    seconds = time.perf_counter() - started
+    seconds, compile_seconds = watch.seconds, watch.compile_seconds
     if output is not None:
         keep(model, found, output)
     machine, right = machine_of(model), int((model.predict(found.X) == found.y).sum())
@@ -57,12 +57,14 @@ def fit(
         kept = "it was not saved, because -o was not given" if output is None else f"it was saved to {output}"
         tell(f"{ending}. This is the best model so far; {kept}.")
     n, d = found.X.shape
-    screen.show(f"{type(machine).__name__}: {n} samples × {d} features, {len(model.classes_)} classes, {seconds:.2f} s")
+    took = seconds_in_words(seconds, compile_seconds)
+    screen.show(f"{type(machine).__name__}: {n} samples × {d} features, {len(model.classes_)} classes, {took}")
     screen.show(f"Training accuracy: {right / n:.2%} ({right} of {n})")
     proved = about.proofs(machine)
     screen.show(*(about.proof_parts(proved) if proved else [about.perceptron_sentence(machine)]))
     screen.show(*saved_lines(output), *([f"Dual variables: {alphas}"] if alphas else []))
-    values = {"samples": n, "features": d, "seconds": seconds, "saved": output, "alphas": alphas, "exit_code": code}
+    values = {"samples": n, "features": d, "seconds": seconds, "compile_seconds": compile_seconds}
+    values |= {"saved": output, "alphas": alphas, "exit_code": code}
     screen.answer(command="fit", **about.plain_model(model), training_accuracy=right / n, **values)
     raise typer.Exit(code)
 

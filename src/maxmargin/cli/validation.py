@@ -1,13 +1,13 @@
 """The commands that judge parameters on samples that were left out: ``cv`` and ``search``."""
 
 import itertools
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import typer
 
+from maxmargin._loops.compile_time import Stopwatch, seconds_in_words
 from maxmargin.cli import about
 from maxmargin.cli.commands import PLACE, keep, saved_lines, train, written
 from maxmargin.cli.estimator_options import GAMMA, KERNEL, TRADE_OFF, Budgets, Learning, choose, trade_off, typed
@@ -71,10 +71,10 @@ def cv(
     model, data = choose(learning, budgets, source.labelled(), screen)
     split = folds.split(data.y)
     screen.watch_fits()
-    started = time.perf_counter()
+    watch = Stopwatch()
     with few_warnings():
         found = cross_validate(model, data.X, data.y, cv=split, return_estimator=True, return_indices=True, error_score="raise")
-    seconds = time.perf_counter() - started
+    seconds, compile_seconds = watch.seconds, watch.compile_seconds
     rows = []
     for k, machine in enumerate(machine_of(one) for one in found["estimator"]):
         proved, n = about.proofs(machine), len(found["indices"]["test"][k])
@@ -87,13 +87,15 @@ def cv(
         tell(f"{n_short} of {folds.k} fits did not reach their gap.")
     n, d = data.X.shape
     name = type(machine).__name__
-    screen.show(f"{name}: {n} samples × {d} features, {len(machine.classes_)} classes, {folds.k} folds, {seconds:.2f} s")
+    took = seconds_in_words(seconds, compile_seconds)
+    screen.show(f"{name}: {n} samples × {d} features, {len(machine.classes_)} classes, {folds.k} folds, {took}")
     screen.show(f"Accuracy: {accuracy:.2%} ± {spread:.2%} (mean and standard deviation of the folds)")
     if per_fold:
         shown = [(row["fold"], row["samples"], row["right"], f"{row['accuracy']:.2%}") for row in rows]
         screen.show("", about.table("rrrr", shown, ("fold", "samples", "right", "accuracy")))
     code = NOT_REACHED if n_short else DONE
-    told = {"samples": n, "features": d, "folds": rows, "seed": folds.seed, "seconds": seconds, "exit_code": code}
+    told = {"samples": n, "features": d, "folds": rows, "seed": folds.seed}
+    told |= {"seconds": seconds, "compile_seconds": compile_seconds, "exit_code": code}
     screen.answer(command="cv", **about.plain_parameters(model), accuracy=accuracy, spread=spread, **told)
     raise typer.Exit(code)
 
@@ -143,13 +145,13 @@ def search(
     axes, split = _axes(learning, machine), folds.split(data.y)
     by = by or _by(machine, data.X.shape[0])
     screen.watch_fits()
-    started = time.perf_counter()
+    watch = Stopwatch()
     trials: list[Trial] = []
     with few_warnings():
         for number in range(1 + refine):
             candidates = _round(axes, trials, number)
             trials += _tried(model, data, candidates, split if by == "cv" else None, screen.is_live) if candidates else []
-    seconds = time.perf_counter() - started
+    seconds, compile_seconds = watch.seconds, watch.compile_seconds
     best = max(trials, key=lambda trial: trial["accuracy"])
     chosen = {name: best[name] for name in axes}
     machine.set_params(**chosen)
@@ -159,7 +161,8 @@ def search(
         keep(model, data, output)
     n, d = data.X.shape
     how = "exact leave-one-out" if by == "loo" else f"{folds.k} folds"
-    screen.show(f"{type(machine).__name__}: {n} samples × {d} features, {len(trials)} trials by {how}, {seconds:.2f} s", "")
+    took = seconds_in_words(seconds, compile_seconds)
+    screen.show(f"{type(machine).__name__}: {n} samples × {d} features, {len(trials)} trials by {how}, {took}", "")
     screen.show(*_tables(trials, axes), "")
     words = " ".join(f"{'-C' if name == 'C' else f'--{name}'} {_spelled(value)}" for name, value in chosen.items())
     screen.show(f"Best: {words}, accuracy {best['accuracy']:.2%}. As the best of {len(trials)} this is optimistic.")
@@ -168,7 +171,8 @@ def search(
     if output is not None:
         screen.show(*about.proof_parts(about.proofs(machine))[:1])
     screen.show(*saved_lines(output))
-    told = {"by": by, "best": _plain(best), "trials": list(map(_plain, trials)), "seconds": seconds, "saved": output}
+    told: dict[str, Any] = {"by": by, "best": _plain(best), "trials": list(map(_plain, trials)), "saved": output}
+    told |= {"seconds": seconds, "compile_seconds": compile_seconds}
     screen.answer(command="search", **about.plain_parameters(model), samples=n, features=d, **told, exit_code=code)
     raise typer.Exit(code)
 

@@ -7,7 +7,8 @@ from maxmargin.estimators.progress.callbacks import ConvergenceWarning
 from maxmargin.estimators.stochastic.pegasos import PegasosSVC
 from maxmargin.estimators.stochastic.perceptron import Perceptron
 from maxmargin.estimators.svc import SVC, HardMarginSVC
+from maxmargin.estimators.warm_up import WarmUp, warm_up
 
 __all__ = ["SVC", "ConvergenceWarning", "HardMarginSVC", "LinearSVC", "PegasosSVC", "Perceptron"]
-__all__ += ["L1Path", "LeaveOneOut", "LeaveOneOutSearch", "SettledBy"]
-__all__ += ["certify", "l1_min_c", "l1_path", "leave_one_out", "separability", "xi_alpha"]
+__all__ += ["L1Path", "LeaveOneOut", "LeaveOneOutSearch", "SettledBy", "WarmUp"]
+__all__ += ["certify", "l1_min_c", "l1_path", "leave_one_out", "separability", "warm_up", "xi_alpha"]

@@ -27,6 +27,7 @@ from maxmargin.estimators.multiclass.parallel import solve_several
 from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, check_verbose, warn_of_gap, watching
 from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trainer, store_outliers
+from maxmargin.estimators.shown import ShownInNotebooks
 from maxmargin.estimators.training_data import Fingerprint, checked_input, class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
@@ -46,8 +47,7 @@ def unchanged_by_errors(estimator: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        estimator.__dict__.clear()
-        estimator.__dict__.update(before)
+        estimator.__dict__ = before
         raise
 
 
@@ -104,7 +104,7 @@ def seed_from(random_state: Any) -> int:
     return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
 
 
-class Classifier(TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Abstract base of all estimators; its class attributes are the values of parameters that an estimator lacks.
 
     The parameters of an estimator are the fields of a dataclass, so that its `__init__` need not be written.

@@ -52,7 +52,7 @@ class LinearSVC(OneVsRest):
         Rounds of the solver (sweeps of "dual_cd", Newton steps of "proximal_newton", linear programs of "linear_program",
         rounds of three or six sweeps of "primal_cd", nodes of "exact"); −1 is no limit.
     max_seconds : float or None
-        Seconds after which the best model so far is returned, with a `ConvergenceWarning`.
+        Seconds after which the best model so far is returned, with a `ConvergenceWarning`; compiling loops is not counted.
     solver : str or Solver
         "auto"; for L2 "dual_cd", "proximal_newton" or "interior_point"; for L1 "primal_cd" or, with the hinge, "linear_program".
         With the ramp they solve its convex steps; "exact" searches its global optimum, for at most 30 samples.

@@ -202,8 +202,7 @@ class Plane(NamedTuple):
 
     def response(self, low: Floats, high: Floats, resolution: int) -> tuple[Floats, Floats, Floats]:
         """(x₀, x₁, F) on a grid; of more than two classes the number of the predicted one."""
-        xx0, xx1 = np.meshgrid(*np.linspace(low, high, resolution).T)
-        rows = np.column_stack([xx0.ravel(), xx1.ravel()])
+        xx0, xx1, rows = grid_over(low, high, resolution)
         columns = getattr(self.given, "columns", None)
         seen = self.sees(rows if columns is None else type(self.given)(dict(zip(columns, rows.T, strict=True))))
         estimator, is_binary = self.subject.estimator, self.subject.is_binary
@@ -225,6 +224,12 @@ def _plane(subject: Subject, whole: Wrapped, X: Any, feature_names: Any) -> Plan
         return None
     names = subject.feature_name(0), subject.feature_name(1)
     return Plane(subject, dense_rows(subject.X), names, subject.given, lambda rows: rows)
+
+
+def grid_over(low: Floats, high: Floats, resolution: int) -> tuple[Floats, Floats, Floats]:
+    """(x₀, x₁) of a grid in a plane, and its points as rows."""
+    xx0, xx1 = np.meshgrid(*np.linspace(low, high, resolution).T)
+    return xx0, xx1, np.column_stack([xx0.ravel(), xx1.ravel()])
 
 
 def problem_names(estimator: Any) -> list[str]:

@@ -40,7 +40,7 @@ class SVC(KernelClassifier):
     max_iter : int
         Rounds of the solver; −1 is no limit.
     max_seconds : float or None
-        Seconds after which the best model so far is returned, with a `ConvergenceWarning`.
+        Seconds after which the best model so far is returned, with a `ConvergenceWarning`; compiling loops is not counted.
     cache_size : "auto" or float
         Megabytes for kernel rows ("auto": 1024).
     solver : str or Solver
@@ -146,7 +146,7 @@ class HardMarginSVC(KernelClassifier):
     max_iter : int
         Rounds of constraint generation (of the interior-point method, if that was asked for); −1 is no limit.
     max_seconds : float or None
-        Seconds after which the best model so far is returned, with a `ConvergenceWarning`.
+        Seconds after which the best model so far is returned, with a `ConvergenceWarning`; compiling loops is not counted.
     cache_size : "auto" or float
         Megabytes for kernel rows ("auto": 1024).
     solver : str or Solver

@@ -6,18 +6,29 @@ from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import check_array
 
+from maxmargin.core import Halfspace
 from maxmargin.core.certificate.parts import ABSENT, ON, OUTSIDE
+from maxmargin.core.products import dense_rows
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.per_sample import Subject, limits_of, strongest
+from maxmargin.estimators.base import check_choice
+from maxmargin.estimators.per_sample import Subject, grid_over, limits_of, strongest
+from maxmargin.estimators.training_data import READABLE
 from maxmargin.estimators.wrapped import unwrapped
-from maxmargin.plot.style import BESIDE, BLUE, GREY, GROUPS, MARKERS, Display, Drawing, Look, require_matplotlib
+from maxmargin.plot.style import BESIDE, CLASSES, GROUPS, MARKERS, Display, Drawing, Look, ink, require_matplotlib
 from maxmargin.typing import Floats, Indices
 
 SMALLEST, LARGEST = 16.0, 100.0
 """Areas of the marks, in points²: α = 0, and the largest α."""
 
-UPDATED = {OUTSIDE: Look("never a mistake", "white", GREY), ON: Look("mistakes were made here", BLUE, "black")}
+MANY = 300
+"""Samples from which on marks shrink, so that together they cover about as much. Chosen by eye."""
+
+NARROW = 5.0
+"""Times that one axis may be longer than the other before equal units leave too little to see. Chosen by eye."""
+
+UPDATED = {OUTSIDE: Look("never a mistake", 0.45), ON: Look("mistakes were made here", 0.85, 0.8)}
 """Of a perceptron, whose α are counts without a bound."""
 
 
@@ -25,10 +36,10 @@ UPDATED = {OUTSIDE: Look("never a mistake", "white", GREY), ON: Look("mistakes w
 class DecisionBoundaryDisplay(Display):
     """The line F(x) = 0, the margin −1 ≤ F(x) ≤ 1 around it, and the samples.
 
-    A sample's mark tells its class, its area its dual variable α, its colour the group of complementary slackness: outside the
-    margin (α = 0), on it (0 < α < c), inside it or wrong (α = c). Samples without weight, and a ramp's outliers, cost nothing
-    and are grey. A cross marks a training error. Of more than two classes the regions are drawn, and of each sample the largest α
-    and the innermost group of all problems.
+    A sample's colour and mark tell its class, its area its dual variable α, its edge the group of complementary slackness: none
+    outside the margin (α = 0), a ring on it (0 < α < c), a thin edge inside it or where it is wrong (α = c). Samples without
+    weight, and a ramp's outliers, cost nothing and are hollow. A cross marks a training error. Of more than two classes the
+    regions are drawn, and of each sample the largest α and the innermost group of all problems.
 
     Parameters
     ----------
@@ -44,6 +55,9 @@ class DecisionBoundaryDisplay(Display):
         Dual variables and `core.certificate` groups; None where a model has none.
     is_wrong : array (n,)
     feature_names : pair of str
+    aspect : {"equal", "auto"}, optional
+        "equal": a unit is as long on both axes, so that w is perpendicular to the hyperplane and the margin as wide as it is.
+        "auto" fills the axes. By default "equal", unless one axis would be more than five times as long as the other.
 
     Examples
     --------
@@ -64,28 +78,53 @@ class DecisionBoundaryDisplay(Display):
     groups: Indices | None
     is_wrong: Any
     feature_names: tuple[str, str] = ("feature 0", "feature 1")
+    aspect: str | None = None
     legend_place: ClassVar[dict[str, Any]] = BESIDE
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, grid_resolution: int = 200, limits: Any = None,
-        **drawing: Unpack[Drawing],
+        aspect: str | None = None, **drawing: Unpack[Drawing],
     ) -> Self:  # fmt: skip
-        """Draw a fitted classifier of two features on its training data.
+        """Draw a fitted classifier of two features on its training data, or a `Halfspace` on any.
 
         Parameters
         ----------
         estimator, X, y, sample_weight
-            A fitted classifier of this library, and its training data in their order. Of a pipeline the plane is that of the
-            two features of X, before any step; if X has others, that of two features behind the steps.
+            A fitted classifier of this library, and its training data in their order; or a `Halfspace` and samples of two
+            classes, of which the second in sorted order is on its side F > 0. It takes no weights. Of a pipeline the plane is
+            that of the two features of X, before any step; if X has others, that of two features behind the steps.
         grid_resolution : int
             F is computed on so many points along each axis.
         limits : ((x₀ low, x₀ high), (x₁ low, x₁ high)), optional
             What to show; by default the samples and a little more.
+        aspect : {"equal", "auto"}, optional
+            See above.
         ax, legend
             As in `plot`.
         """
-        return cls.of_subject(Subject(estimator, X, y, sample_weight), grid_resolution, limits).plot(**drawing)
+        if isinstance(estimator, Halfspace):
+            if sample_weight is not None:
+                raise InvalidInputError("A Halfspace was trained on nothing: sample_weight must be None.")
+            display = cls._of_halfspace(estimator, X, y, grid_resolution, limits)
+        else:
+            display = cls.of_subject(Subject(estimator, X, y, sample_weight), grid_resolution, limits)
+        check_choice("aspect", aspect, (None, "equal", "auto"))
+        display.aspect = aspect
+        return display.plot(**drawing)
+
+    @classmethod
+    def _of_halfspace(cls, halfspace: Halfspace, X: Any, y: Any, grid_resolution: int, limits: Any) -> Self:
+        points, (classes, labels) = dense_rows(check_array(X, **READABLE)), np.unique(np.asarray(y), return_inverse=True)
+        if points.shape[1] != 2 or len(halfspace.w) != 2 or len(classes) != 2 or len(labels) != len(points):
+            got = f"w of {len(halfspace.w)} numbers, X of shape {points.shape}, {len(labels)} labels of {len(classes)} classes"
+            raise InvalidInputError(f"The boundary of a Halfspace needs two features and a label of two classes each, got {got}.")
+        low, high = limits_of(points) if limits is None else np.asarray(limits, dtype=np.float64).T
+        xx0, xx1, rows = grid_over(low, high, grid_resolution)
+        is_wrong = (halfspace.decision(points) > 0) != (labels == 1)
+        first, second = map(str, getattr(X, "columns", ("feature 0", "feature 1")))
+        response = halfspace.decision(rows).reshape(xx0.shape)
+        return cls(xx0, xx1, response, points, labels, [str(c) for c in classes.tolist()], None, None, is_wrong, (first, second))
 
     @classmethod
     def of_subject(cls, subject: Subject, grid_resolution: int, limits: Any = None) -> Self:
@@ -107,6 +146,19 @@ class DecisionBoundaryDisplay(Display):
         self._draw_samples(ax)
         wide, high = (self.xx0.min(), self.xx0.max()), (self.xx1.min(), self.xx1.max())
         ax.set(xlabel=self.feature_names[0], ylabel=self.feature_names[1], xlim=wide, ylim=high)
+        ax.set_aspect(self.shape()[0])
+
+    def shape(self) -> tuple[str, float]:
+        """The aspect, and how much wider than high the axes are."""
+        ratio = float(np.ptp(self.xx0) / np.ptp(self.xx1))
+        aspect = self.aspect or ("equal" if 1.0 / NARROW <= ratio <= NARROW else "auto")
+        return aspect, ratio if aspect == "equal" else 1.0
+
+    def _size(self) -> tuple[float, float]:
+        """The legend is 2.3 inches wide, ticks and labels take half an inch."""
+        ratio = self.shape()[1]
+        width = min(4.2, 4.2 * ratio)
+        return (width + 2.8, max(width / ratio, 1.6) + 0.5)
 
     def _draw_margin(self, ax: Any) -> None:
         grid = (self.xx0, self.xx1, self.response)
@@ -115,42 +167,50 @@ class DecisionBoundaryDisplay(Display):
         if self.alpha is None or self.groups is not None:  # a perceptron has no margin to show
             lines += [(-1.0, "--", 1.2, ""), (1.0, "--", 1.2, "F = ±1: the margin")]
             if low < 1.0 and high > -1.0:
-                ax.contourf(*grid, levels=[-1.0, 1.0], colors=["0.92"], zorder=0)
+                ax.contourf(*grid, levels=[-1.0, 1.0], colors=[ink()], alpha=0.1, zorder=0)
         for level, style, width, words in lines:
             if low < level < high:
-                ax.contour(*grid, levels=[level], colors="black", linestyles=style, linewidths=width, zorder=1)
+                ax.contour(*grid, levels=[level], colors=ink(), linestyles=style, linewidths=width, zorder=1)
             if words:
-                ax.plot([], [], color="black", lw=width, ls=style, label=words)
+                ax.plot([], [], color=ink(), lw=width, ls=style, label=words)
 
     def _draw_regions(self, ax: Any) -> None:
         count = len(self.classes)
-        shades = [str(shade) for shade in np.linspace(0.98, 0.84, count)]
-        ax.contourf(self.xx0, self.xx1, self.response, levels=np.arange(count + 1) - 0.5, colors=shades, zorder=0)
+        shades = [CLASSES[k % len(CLASSES)] for k in range(count)]
+        ax.contourf(self.xx0, self.xx1, self.response, levels=np.arange(count + 1) - 0.5, colors=shades, alpha=0.16, zorder=0)
         for k in range(count):
             is_k = (self.response == k).astype(np.float64)
             if 0.0 < is_k.mean() < 1.0:
-                ax.contour(self.xx0, self.xx1, is_k, levels=[0.5], colors="black", linewidths=1.2, zorder=1)
+                ax.contour(self.xx0, self.xx1, is_k, levels=[0.5], colors=ink(), linewidths=1.2, zorder=1)
 
     def _draw_samples(self, ax: Any) -> None:
         alpha = np.zeros(len(self.X)) if self.alpha is None else self.alpha
-        area = SMALLEST + (LARGEST - SMALLEST) * alpha / max(float(alpha.max()), 1e-300)
+        shrunk = min(1.0, (MANY / len(self.X)) ** 0.75)
+        area = shrunk * (SMALLEST + (LARGEST - SMALLEST) * alpha / max(float(alpha.max()), 1e-300))
         looks, groups = (UPDATED, np.where(alpha > 0, ON, OUTSIDE)) if self.groups is None else (GROUPS, self.groups)
+        if self.alpha is None:
+            looks = {OUTSIDE: Look("", 0.9)}
         for c, name in enumerate(self.classes):
-            marker = MARKERS[c % len(MARKERS)]
+            colour, marker = CLASSES[c % len(CLASSES)], MARKERS[c % len(MARKERS)]
             for k, look in looks.items():
                 mine = np.flatnonzero((groups == k) & (self.labels == c))
                 mine = mine[np.argsort(-area[mine], kind="stable")]  # small marks stay on top
                 ax.scatter(
-                    *self.X[mine].T, s=area[mine], marker=marker, facecolor=look.face, edgecolor=look.edge, linewidth=0.8,
-                    alpha=0.9, zorder=2 + k % ABSENT,
+                    *self.X[mine].T, s=area[mine], marker=marker, zorder=2 + k % ABSENT, **look.drawn(colour, max(shrunk, 0.3))
                 )  # fmt: skip
-            ax.scatter([], [], s=30, marker=marker, facecolor="white", edgecolor="black", label=f"class {name}")
+            ax.scatter([], [], s=34, marker=marker, color=colour, label=f"class {name}")
+        ring: dict[str, Any] = {"facecolor": "none", "edgecolor": ink(), "linewidth": 1.5}
         for k, look in looks.items():
-            if self.alpha is not None and (groups == k).any():
-                ax.plot([], [], ls="", marker="h", ms=7, mfc=look.face, mec=look.edge, mew=0.8, label=look.label)
+            mine = np.flatnonzero(groups == k)
+            if self.alpha is not None and len(mine):
+                if look.has_ring:
+                    ax.scatter(*self.X[mine].T, s=2.2 * area[mine] + 40.0, zorder=5, **ring)
+                ax.scatter(
+                    [], [], s=70 if look.has_ring else 34, label=look.label, **ring if look.has_ring else look.drawn("0.6")
+                )
         if np.any(self.is_wrong):
             wrong = self.X[self.is_wrong].T
-            ax.scatter(*wrong, s=34, marker="x", color="black", linewidth=1.3, zorder=6, label="training error")
+            ax.scatter(*wrong, s=34 * shrunk, marker="x", color=ink(), linewidth=1.3 * shrunk, zorder=6, label="training error")
 
 
 @dataclass(eq=False)
@@ -237,7 +297,8 @@ class CostEffectDisplay:
             from matplotlib import pyplot
 
             columns, rows = min(k, 2), -(-k // 2)
-            figure = pyplot.figure(figsize=(4.2 * columns, 3.3 * rows + 0.6), layout="constrained")
+            height = 3.7 / self.panels[0].shape()[1] + 0.45
+            figure = pyplot.figure(figsize=(4.2 * columns, height * rows + 0.6), layout="constrained")
             ax = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
             for spare in ax.ravel()[k:]:
                 spare.set_visible(False)

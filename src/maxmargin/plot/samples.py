@@ -95,7 +95,7 @@ class MarginsDisplay(Display):
                 )  # fmt: skip
             below = below + counts
         for z, line in ((0.0, "-"), (1.0, "--")):
-            ax.axvline(z, color="black", lw=1.2, ls=line)
+            ax.axvline(z, color=style.ink(), lw=1.2, ls=line)
         beyond = f"\n{found.n_beyond} further out stand in the outermost bars" if found.n_beyond else ""
         ax.set(xlabel=f"z = y F(x){beyond}", ylabel="samples", xlim=(found.edges[0], found.edges[-1]))
 
@@ -104,9 +104,10 @@ class MarginsDisplay(Display):
 class LeaveOneOutDisplay(Display):
     """What settled each left-out sample, over its slack ξ and dual variable α.
 
-    Below the line 2αR² + ξ = 1 the lemma of the ξα estimate says: correct without it (an estimate; a theorem about exact optima
-    without a free bias). Right of ξ = 1 the sample is a training error. Of an exact optimum that is a leave-one-out error, with
-    any bias: a theorem.
+    The lemma of Joachims: a sample that is wrong without itself has 2αR² + ξ ≥ 1. So those in the shaded corner, below that line,
+    are correct without themselves (a theorem about exact optima without a free bias; with one it is an estimate). Right of ξ = 1
+    the sample is a training error. Of an exact optimum that is a leave-one-out error, with any bias: a theorem. Where many
+    samples lie on one point, most often α = ξ = 0, their number stands beside it.
 
     Parameters
     ----------
@@ -133,6 +134,7 @@ class LeaveOneOutDisplay(Display):
     verdicts: Any
     is_error: Any = None
     legend_place: ClassVar[dict[str, Any]] = style.BESIDE
+    legend_inside: ClassVar[str] = "center right"  # between α = 0 and α = c all slacks of the hinge are 0
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, **drawing: Unpack[Drawing]) -> Self:
@@ -181,12 +183,25 @@ class LeaveOneOutDisplay(Display):
                 )  # fmt: skip
         if self.is_error is not None and np.any(self.is_error):
             ax.scatter(
-                self.xi[self.is_error], self.alpha[self.is_error], s=72, facecolor="none", edgecolor="black", linewidth=0.9,
+                self.xi[self.is_error], self.alpha[self.is_error], s=72, facecolor="none", edgecolor=style.ink(), linewidth=0.9,
                 zorder=4, label=f"leave-one-out error ({int(np.sum(self.is_error))})",
             )  # fmt: skip
         if self.radius2 > 0:
             ends = np.array([0.0, 1.0])
             line = (1.0 - ends) / (2.0 * self.radius2)
-            ax.plot(ends, line, color="black", lw=1.4, ls="--", label="2αR² + ξ = 1: the lemma", zorder=2)
-        ax.axvline(1.0, color=style.GREY, lw=1.0, ls=":", label="ξ = 1: the boundary", zorder=1)
+            words = "2αR² + ξ = 1; below it the lemma\nsays: correct without itself"
+            ax.plot(ends, line, color=style.ink(), lw=1.4, ls="--", label=words, zorder=2)
+            ax.fill_between(ends, line, color=style.ink(), alpha=0.07, lw=0, zorder=0)
+        ax.axvline(1.0, color=style.GREY, lw=1.0, ls=":", label="ξ = 1: right of it training errors", zorder=1)
+        self._count(ax, right, top)
         ax.set(xlabel="slack ξ", ylabel="dual variable α", xlim=(-0.03 * right, right), ylim=(-0.04 * top, top))
+
+    def _count(self, ax: Any, right: float, top: float) -> None:
+        """Say how many samples share a place that holds a tenth of them, or more."""
+        drawn = np.isin(self.verdicts, list(VERDICTS))
+        points = np.column_stack([self.xi, self.alpha])[drawn]
+        _, where, counts = np.unique(np.round(50 * points / [right, top]), axis=0, return_inverse=True, return_counts=True)
+        for k in np.flatnonzero(counts >= max(2, 0.1 * len(points))):
+            at = tuple(points[where.ravel() == k].mean(axis=0))
+            backed = {"facecolor": ax.get_facecolor(), "alpha": 0.85, "linewidth": 0, "pad": 1.5}
+            ax.annotate(f"{counts[k]} samples here", at, (10, 8), textcoords="offset points", fontsize=8, bbox=backed, zorder=5)

@@ -1,5 +1,7 @@
 """Leave-one-out of pipelines, with their steps as they stand or fitted again, and searches over any parameters."""
 
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -12,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC, InvalidInputError, LeaveOneOutSearch, LinearSVC, Regularization, Status, certify, leave_one_out
+from maxmargin._loops.compile_time import COMPILE_TIME
 
 rng = np.random.default_rng(5)
 Y = np.repeat(["a", "b", "c"], 8)
@@ -229,3 +232,24 @@ def test_grids_that_say_nothing_are_refused():
     ]:
         with pytest.raises(InvalidInputError, match=words):
             LeaveOneOutSearch(SVC(), **arguments).fit(X, Y)
+
+
+class CompilingScaler(StandardScaler):
+    """Its fits take the time of compiling."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        with COMPILE_TIME:
+            time.sleep(0.05)
+        return super().fit(X, y, sample_weight)
+
+
+def test_the_seconds_of_steps_that_are_fitted_again_leave_out_compiling():
+    seen = []
+    began = time.perf_counter()
+    found = leave_one_out(make_pipeline(CompilingScaler(), SVC()), X[:16], Y[:16], refit_steps=True, observe=seen.append)
+    passed = time.perf_counter() - began
+    assert found.compile_seconds >= 16 * 0.05
+    assert found.fit_seconds <= found.seconds <= passed - 16 * 0.05
+    assert seen[-1].seconds <= found.seconds
+    search = LeaveOneOutSearch(make_pipeline(CompilingScaler(), SVC()), Cs=[1.0], refit=False).fit(X[:16], Y[:16])
+    assert search.results_[0].compile_seconds >= 0.05

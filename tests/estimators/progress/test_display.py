@@ -2,6 +2,7 @@
 
 import io
 import math
+import time
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from maxmargin import (
     NotSeparableError,
     Perceptron,
 )
+from maxmargin._loops.compile_time import COMPILE_TIME
 from maxmargin.core import Problem
 from maxmargin.estimators.progress.callbacks import WATCHER, Digits
 from maxmargin.estimators.progress.display import Display
@@ -229,3 +231,20 @@ def test_fits_can_be_watched_from_outside_whatever_verbose_says(estimator):
     assert recorder.heard[0] == "begin"
     assert "see" in recorder.heard
     assert recorder.heard[-2:] == ["end", "closed"]
+
+
+def test_compiling_is_told_once_and_not_for_each_problem(monkeypatch):
+    problem = Problem(np.array([[0.0], [1.0]]), np.array([-1.0, 1.0]), cost=np.ones(2))
+    solution = solve(problem)
+    written = io.StringIO()
+    monkeypatch.setattr(COMPILE_TIME, "compiled", 1)
+    with Display("SVC", ["a", "b"], 1e-3, Console(file=written, width=200)) as shown:
+        for k in range(2):
+            shown.begin(k)
+            if k == 0:
+                with COMPILE_TIME:
+                    time.sleep(0.06)
+            shown.end(k, solution)
+    first, second = written.getvalue().splitlines()
+    assert "s compiling, " in first
+    assert "compiling" not in second

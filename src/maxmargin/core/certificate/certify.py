@@ -29,6 +29,7 @@ from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
 from maxmargin.errors import NotSupportedError
+from maxmargin.notebook import box
 from maxmargin.rounding import UNIT, gamma, raised, shown_above
 from maxmargin.typing import Floats
 
@@ -132,6 +133,12 @@ class Certificate:
     def __str__(self) -> str:
         parts = (self._verdict(), self._advice(), self._margin_sentence(), self._groups_sentence())
         return " ".join(part for part in parts if part)
+
+    def _repr_html_(self) -> str:
+        """The sentence and the numbers, for notebooks."""
+        bounds = {"primal value": f"{self.primal:.8g}", "dual value": f"{self.dual:.8g}"}
+        others = {"relative gap": self.relative_gap, "rounding, in the gap": self.rounding, "KKT violation": self.kkt_violation}
+        return box(str(self), bounds | {name: shown_above(number, 2) for name, number in others.items()}, self.is_certified)
 
     def _verdict(self) -> str:
         gap = shown_above(self.relative_gap, 2)

@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin._loops.compile_time import seconds_in_words
 from maxmargin.analysis.leave_one_out import XiAlpha
 from maxmargin.core import Status
+from maxmargin.notebook import box
 from maxmargin.typing import Floats, Indices
 
 
@@ -78,7 +80,9 @@ class LeaveOneOut:
     steps : str
         Of a pipeline or a search: what of it has seen the left-out samples, in a sentence; `meaning` ends with it.
     seconds, fit_seconds : float
-        Of all, and of the (tightened) fit within it.
+        Of all, and of the (tightened) fit within it; compiling loops is counted in neither.
+    compile_seconds : float
+        Of compiling loops, or of loading them from disk: the next time in this process it is 0.
     status : Status
         SOLVED; STALLED if some labels are undecidable; INTERRUPTED or STOPPED if it ended early.
 
@@ -107,6 +111,7 @@ class LeaveOneOut:
     fit_seconds: float
     status: Status
     resolve: str = "once"
+    compile_seconds: float = 0.0
     steps: str = ""
 
     @property
@@ -124,13 +129,27 @@ class LeaveOneOut:
         """How many samples were retrained without."""
         return len(self.retrained)
 
+    @property
+    def time(self) -> str:
+        """Seconds in words; those of compiling apart."""
+        return seconds_in_words(self.seconds, self.compile_seconds)
+
     def counts(self) -> dict[SettledBy, int]:
         """How many samples each theorem, or retraining, settled."""
         return {how: count for how in SettledBy if (count := int(np.sum(self.settled_by == how)))}
+
+    def _repr_html_(self) -> str:
+        """The error, and what settled the labels, for notebooks."""
+        lower, upper = self.error_range
+        error = f"{self.error:.2%}" if lower == upper else f"between {lower:.2%} and {upper:.2%}"
+        head = f"Leave-one-out error: {error} of {self.n} samples. {self.n_retrained} were retrained without. {self.meaning}"
+        return box(
+            f"{head} Time: {self.time}.", {str(how): count for how, count in self.counts().items()}, bool(self.is_certain.all())
+        )
 
     def __str__(self) -> str:
         share = 100.0 * self.n_retrained / max(self.n, 1)
         head = f"{'samples':>10} {'retrained':>10} {'seconds':>9} {'error':>8}"
         line = f"{self.n:>10} {share:>9.2f}% {self.seconds:>9.3g} {self.error:>8.2%}"
         rows = [f"{count:>10} {how}" for how, count in self.counts().items()]
-        return "\n".join([head, line, "", *rows, "", self.meaning])
+        return "\n".join([head, line, "", *rows, "", f"{self.meaning} Time: {self.time}."])

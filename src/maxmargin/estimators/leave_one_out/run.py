@@ -1,6 +1,5 @@
-"""`leave_one_out` and `xi_alpha`: from an estimator and data to labels with their proofs."""
+"""`leave_one_out`: from an estimator and data to labels with their proofs."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin._loops.compile_time import Stopwatch
 from maxmargin.analysis import leave_one_out as analysis
 from maxmargin.analysis.leave_one_out import Full, Goal, LeftOut, XiAlpha
 from maxmargin.analysis.leave_one_out.full import TUNING
@@ -110,14 +110,14 @@ def leave_one_out(
     >>> result.error, result.n_retrained
     (0.0, 0)
     """
-    started = time.perf_counter()
+    watch = Stopwatch()
     check_flag("decision_values", decision_values)
     check_verbose(verbose)
     whole = unwrapped(estimator)
     if check_flag("refit_steps", refit_steps):
         check_choice("resolve", resolve, (None, "each"))
     machine = Machine.of(whole.machine, whole.prepared(X, y), y, sample_weight)
-    run = Run(machine, n_jobs, started, observe)
+    run = Run(machine, n_jobs, watch, observe)
     one_by_one = refitted(machine, whole, X, y, sample_weight) if refit_steps else None
     found = run.result(resolve or ("each" if refit_steps else "once"), decision_values, check_tol(tol), verbose, one_by_one)
     return replace(found, steps=whole.told(refit_steps, bool(whole.steps) and machine.has_rows_of(whole.machine)))
@@ -139,10 +139,10 @@ class Run:
     decide. `betas` are the dual variables that another run may start from.
     """
 
-    def __init__(self, machine: Machine, n_jobs: int | None, started: float, observe: Observer | None = None) -> None:
+    def __init__(self, machine: Machine, n_jobs: int | None, watch: Stopwatch, observe: Observer | None = None) -> None:
         n_jobs = machine.probe.n_jobs if n_jobs is None else n_jobs
         self.machine, self.rows, shape = machine, machine.rows, (len(machine.problems), machine.X.shape[0])
-        self.n_threads, self.started, self.observe = usable_threads(n_jobs), started, observe
+        self.n_threads, self.watch, self.observe = usable_threads(n_jobs), watch, observe
         self.was_stopped, self.fit_seconds, self.betas = False, 0.0, machine.betas
         self.lower, self.upper = np.full(shape, -np.inf), np.full(shape, np.inf)
         self.is_retrained, self.is_solved_for, self.is_alone = np.zeros((3, *shape), dtype=bool)
@@ -173,10 +173,10 @@ class Run:
 
     def _begin(self, part: Machine, samples: Indices, tol: float) -> bool:
         """Solve the problems of a group and take over what they tell of its samples; False: interrupted."""
-        began = time.perf_counter()
+        began = self.watch.seconds
         solutions = replace(part, betas=self.betas).solve(self.n_threads)
         self.betas = [solution.beta for solution in solutions]
-        self.fit_seconds += time.perf_counter() - began
+        self.fit_seconds += self.watch.seconds - began
         self.is_meant = np.isin(np.arange(self.lower.shape[1]), samples)
         self.left = [
             LeftOut(Full.of(problem, solution, self.n_threads), tol=tol, max_bytes=self.machine.max_bytes)
@@ -235,7 +235,7 @@ class Run:
         return True
 
     def _count(self, total: int) -> None:
-        self._done, self._total, self._since = 0, total, time.perf_counter()
+        self._done, self._total, self._since = 0, total, self.watch.seconds
         if self.tally is not None:
             self.tally.begin(total)
 
@@ -245,13 +245,13 @@ class Run:
 
     def _add(self, more: int) -> bool:
         self._done += more
-        now = time.perf_counter()
+        now = self.watch.seconds
         pace = (now - self._since) / max(self._done, 1)
         if self.tally is not None:
             self.tally.see(self._done)
         if self.observe is not None:
             left = pace * max(self._total - self._done, 0)
-            self.was_stopped |= self.observe(Progress(self._done, self._total, now - self.started, left)) is True
+            self.was_stopped |= self.observe(Progress(self._done, self._total, now, left)) is True
         return self.was_stopped
 
     def _told(self, status: Status, resolve: str, decision_values: bool) -> LeaveOneOut:
@@ -288,7 +288,8 @@ class Run:
             upper=shaped(self.upper),
             decision_values=shaped(middle(self.lower, self.upper)) if decision_values else None,
             xi_alpha=estimates[0] if len(estimates) == 1 else estimates,
-            seconds=time.perf_counter() - self.started,
+            seconds=self.watch.seconds,
+            compile_seconds=self.watch.compile_seconds,
             fit_seconds=self.fit_seconds,
             status=Status.STALLED if status is Status.SOLVED and not is_certain.all() else status,
             resolve=resolve,

@@ -1,6 +1,5 @@
 """LeaveOneOutSearch: choose parameters by exact leave-one-out, each C from the solution of the last."""
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
@@ -10,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin._loops.compile_time import Stopwatch
 from maxmargin.core import Regularization, Status
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import check_flag, check_tol
@@ -136,11 +136,11 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         steps, rest = zip(*keys, strict=True)
         last, run = None, None
         for k in sorted(range(len(keys)), key=lambda k: (steps.index(steps[k]), rest.index(rest[k]), k)):
-            started, one = time.perf_counter(), _with(whole, candidates[k])
+            watch, one = Stopwatch(), _with(whole, candidates[k])
             if last is None or keys[k][0] != last[0]:
                 rows = one.prepared(X, y)
             machine = Machine.of(one.machine, rows, y, sample_weight)
-            run = Run(replace(machine, betas=run.betas) if run is not None and keys[k] == last else machine, self.n_jobs, started)
+            run = Run(replace(machine, betas=run.betas) if run is not None and keys[k] == last else machine, self.n_jobs, watch)
             last = keys[k]
             yield k, run
 

@@ -10,13 +10,13 @@ all of it runs in threads of this process, which copy nothing.
 import math
 import operator
 import threading
-import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
+from maxmargin._loops.compile_time import Stopwatch
 from maxmargin.solvers import Budget
 from maxmargin.solvers.base import deferred_interrupt
 from maxmargin.threads import one_blas_thread, short_turns, usable_threads
@@ -77,14 +77,14 @@ def in_threads(train: Run[T], n_problems: int, budget: Budget, n_threads: int) -
     >>> in_threads(lambda k, budget: budget.seconds is None, 3, Budget(), n_threads=2)
     [True, True, True]
     """
-    stop, start = threading.Event(), time.perf_counter()
+    stop, watch = threading.Event(), Stopwatch()
     n_threads = min(n_threads, usable_threads(-1))  # more than there are cores would wait for each other
 
     def share(k: int) -> T:
         seconds = budget.seconds
         if seconds is not None:
             turns = math.ceil((n_problems - k) / n_threads)
-            seconds = max(seconds - (time.perf_counter() - start), 0.0) / turns
+            seconds = max(seconds - watch.seconds, 0.0) / turns
         return train(k, replace(budget, seconds=seconds, stop=stop.is_set))
 
     with short_turns(), one_blas_thread(), ThreadPoolExecutor(n_threads) as pool:

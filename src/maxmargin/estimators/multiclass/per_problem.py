@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.notebook import box
+
 
 class PerProblem(tuple[Any, ...]):
     """One entry for each binary problem, in scikit-learn's order; `worst` is that of the problem with the largest gap."""
@@ -28,6 +30,9 @@ class Certificates(PerProblem):
     def is_certified(self) -> bool:
         """Whether each of them is."""
         return all(certificate.is_certified for certificate in self)
+
+    def _repr_html_(self) -> str:
+        return box(str(self), {}, self.is_certified)
 
     def __str__(self) -> str:
         return f"Of {len(self)} problems, the one with the largest gap: {self.worst}"

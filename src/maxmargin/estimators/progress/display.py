@@ -11,6 +11,7 @@ from rich import progress
 from rich.console import Console
 from rich.text import Text
 
+from maxmargin._loops.compile_time import Stopwatch, seconds_in_words
 from maxmargin.core import Solution, Status
 from maxmargin.solvers import Event
 
@@ -45,7 +46,7 @@ class Display(_Bars):
     ) -> None:
         super().__init__(console, progress.TextColumn(f"gap {{task.fields[gap]}}, goal {tol:g}{{task.fields[rounds]}}"))
         self._names, self._before = ([estimator], "") if len(names) == 1 else (names, f"{estimator}, ")
-        self._tol, self._lines = tol, lines
+        self._tol, self._lines, self._watch = tol, lines, Stopwatch()
         self._bars: dict[int, progress.TaskID] = {}
         self._shares, self._worst = [0.0] * len(names), 0.0
         self._all = self._progress.add_task(
@@ -71,7 +72,9 @@ class Display(_Bars):
             self._worst = max(self._worst, solution.certificate.relative_gap)
         self._reach(k, 1.0)
         if self._lines:
-            self._console.print(Text(f"{self._before}{self._names[k]}: {summary(solution, self._tol)}"), soft_wrap=True)
+            compiling, self._watch = self._watch.compile_seconds, Stopwatch()  # what no line has told yet
+            told = summary(solution, self._tol, compiling)
+            self._console.print(Text(f"{self._before}{self._names[k]}: {told}"), soft_wrap=True)
 
     def _reach(self, k: int, share: float) -> None:
         self._shares[k] = share
@@ -95,12 +98,13 @@ class Tally(_Bars):
         self._progress.update(self._task, completed=done)
 
 
-def summary(solution: Solution, tol: float) -> str:
-    """The gap, whether it is certified, and the one that was asked for, rounds, solver, seconds; and if it was missed, why."""
+def summary(solution: Solution, tol: float, compile_seconds: float = 0.0) -> str:
+    """The gap, whether it is certified, and the one that was asked for, rounds, solver, time; and if it was missed, why."""
     gap = math.inf if solution.certificate is None else solution.certificate.relative_gap
     is_certified = solution.certificate is not None and solution.certificate.is_certified
     proved = f"gap {gap:.1e} {'' if is_certified else 'not '}certified"
     rounds = "1 round" if solution.n_iter == 1 else f"{solution.n_iter} rounds"
     solver = solution.solver.partition(":")[0]
     missed = "" if solution.status is Status.SOLVED else f" {solution.status}"
-    return f"{proved}, {tol:g} asked for, {rounds} of {solver}, {solution.trace[-1].seconds:.2f} s.{missed}"
+    took = seconds_in_words(solution.trace[-1].seconds, compile_seconds)
+    return f"{proved}, {tol:g} asked for, {rounds} of {solver}, {took}.{missed}"

@@ -94,7 +94,7 @@ class PegasosSVC(StreamLearner):
     tol : float or None
         The relative duality gap to prove. None: all epochs are made, and the gap is only told.
     max_seconds : float or None
-        Seconds after which the best model so far is returned, with a `ConvergenceWarning`.
+        Seconds after which the best model so far is returned, with a `ConvergenceWarning`; compiling loops is not counted.
     cache_size : "auto" or float
         Megabytes for kernel rows ("auto": 1024).
     shuffle : bool
