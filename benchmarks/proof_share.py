@@ -24,13 +24,13 @@ def run(options: Options) -> None:
     load_loops()
     timed_fit(SVC(), *datasets.clusters(300, 5, 3))
     rows: list[Row] = []
-    for name in select(options.data, (*datasets.KERNEL, *datasets.LINEAR)):
-        is_kernel = name in datasets.KERNEL
-        X, y = datasets.kernel_set(name, None) if is_kernel else datasets.linear_set(name)
-        C = datasets.KERNEL[name].C if is_kernel else 1.0
-        for kind, make in (("SVC", SVC),) if is_kernel else tuple(LINEAR.items()):
-            rows.append({"data": name, "model": kind, "C": C, **measure(partial(make, C=C, tol=GAP), X, y, options.repeats)})
-            results.save("proof_share_part" if options.is_narrowed else "proof_share", rows, repeats=options.repeats)
+    chosen = select(options.data, tuple(dict.fromkeys((*datasets.KERNEL, *datasets.LINEAR))))
+    kernel = [(name, "SVC", SVC, datasets.KERNEL[name].C) for name in datasets.KERNEL if name in chosen]
+    linear = [(name, kind, make, 1.0) for name in datasets.LINEAR if name in chosen for kind, make in LINEAR.items()]
+    for name, kind, make, C in kernel + linear:
+        X, y = datasets.kernel_set(name, None) if kind == "SVC" else datasets.linear_set(name)
+        rows.append({"data": name, "model": kind, "C": C, **measure(partial(make, C=C, tol=GAP), X, y, options.repeats)})
+        results.save("proof_share_part" if options.is_narrowed else "proof_share", rows, repeats=options.repeats)
     results.show("the certificate's share", rows)
 
 
