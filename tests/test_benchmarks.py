@@ -288,9 +288,10 @@ def test_the_share_of_the_certificate_counts_the_scores_that_a_solver_makes_for_
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the mark cannot be reset")
 def test_the_peak_of_a_call_holds_what_it_allocates():
-    block = []
-    peak = peak_megabytes(lambda: block.append(np.ones(4 * 2**20)))
-    assert peak == pytest.approx(data_megabytes(block[0]), rel=0.3)
+    block = np.ones(4 * 2**20)
+    # what other threads give back meanwhile lowers a peak
+    peak = max(peak_megabytes(block.copy) for _ in range(3))
+    assert peak == pytest.approx(data_megabytes(block), rel=0.3)
 
 
 # ------------------------------------------------------------------------------------------------------ leave-one-out
