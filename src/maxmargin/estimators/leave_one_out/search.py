@@ -51,8 +51,8 @@ class LeaveOneOutSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     best_params_, best_score_, best_index_, best_estimator_
         As in `GridSearchCV`; the score is the accuracy, the first of equals wins.
     cv_results_ : dict
-        params, one ``param_NAME`` for each name, mean_test_score, rank_test_score, mean_fit_time, and of leave-one-out: n_retrained,
-        n_undecidable, xi_alpha_error, seconds.
+        params, one ``param_NAME`` for each name, mean_test_score, rank_test_score, mean_fit_time, and of leave-one-out:
+        n_retrained, n_undecidable, xi_alpha_error, seconds.
     results_ : tuple of LeaveOneOut
         One for each candidate.
 
