@@ -13,11 +13,12 @@ from functools import partial
 
 import numpy as np
 import scipy.linalg
+import scipy.optimize
 
 from maxmargin.core import Candidate, Hinge, Problem, certify, products, to_candidate
 from maxmargin.core.bias import weighted_quantiles
 from maxmargin.core.candidate import box
-from maxmargin.core.certificate.scores import scores
+from maxmargin.core.certificate.scores import scored, scores
 from maxmargin.core.products import combine_twice, dense_rows
 from maxmargin.rounding import UNIT, exact_sum
 from maxmargin.typing import Floats, Indices
@@ -41,14 +42,17 @@ class RefineTuning:
 REFINE = RefineTuning()
 
 
-def refine(problem: Problem, candidate: Candidate) -> Candidate:
-    """The candidate, or a better one with the same support; costs O(free³) a round.
+def refine(problem: Problem, candidate: Candidate, tol: float = 0.0) -> Candidate:
+    """The candidate, or a better one with the same support, where its gap is above `tol`; costs O(free³) a round.
 
-    Each way to improve it is repeated as long as that halves the gap; all end where little more than rounding is left.
+    Each way to improve it is repeated as long as that halves the gap; all end at `tol`, or where little more than rounding is left.
     """
     if problem.groups is not None:
         return candidate
-    best, best_gap = candidate, certify(problem, candidate).relative_gap
+    best = scored(problem, candidate, tol)
+    best_gap, enough = certify(problem, best, best.scores, tol=tol).relative_gap, max(tol, 64.0 * UNIT)
+    if best_gap <= enough:
+        return best
     farther = partial(straighten, errors=2.0), outward, partial(outward, errors=2.0)
     for improve in (_newton_round, straighten, to_kink, *farther):
         has_halved = True
@@ -58,7 +62,7 @@ def refine(problem: Problem, candidate: Candidate) -> Candidate:
             has_halved = gap < 0.5 * best_gap
             if gap < best_gap:
                 best, best_gap = trial, gap
-        if best_gap <= 64.0 * UNIT:
+        if best_gap <= enough:
             break
     return best
 
@@ -98,24 +102,19 @@ def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candi
 
     Large β that cancel miss that by their rounding, and what sticks out of the cube scales all of D down. The first correction is
     the smallest relative to |β|, and itself rounded; what that leaves is shared more and more among the small β, whose digits are
-    finer, at last with less room to spare. The best of these, or the candidate itself; nothing is tried where its gap is at most
-    `tol`.
+    finer, at last with less room to spare; what each of them still misses, samples outside the margin take up. The best of these,
+    or the candidate itself; nothing is tried where its gap is at most `tol`.
     """
     best, gap = candidate, certify(problem, candidate, tol=tol).relative_gap
     used, active = np.flatnonzero(candidate.beta), np.flatnonzero(candidate.w)
     if gap <= tol or not 0 < len(used) * (len(active) + 1) <= REFINE.free**2:
         return candidate
-    columns = dense_rows(problem.X[problem.row(used)][:, active])
-    if problem.bias.is_free:
-        columns = np.column_stack((columns, np.ones(len(used))))
+    columns = _pulls(problem, used, active)
     for power, spare in ((1.0, 4.0), (0.0, 4.0), (-1.0, 4.0), (-1.0, 1.0)) if columns.shape[1] else ():
-        high, low = combine_twice(problem.X, best.beta, problem.rows)
         sizes = np.abs(best.beta[used])
         largest = float(sizes.max() if power > 0.0 else np.sort(sizes)[: columns.shape[1]].max())
         slip = spare * UNIT * largest * float(problem.lengths.max())  # what Σβ may miss by, times the longest row
-        missing = np.sign(candidate.w[active]) * max(1.0 - slip, 0.0) - high[active] - low[active]
-        if problem.bias.is_free:
-            missing = np.append(missing, -exact_sum(best.beta))
+        missing = _missing(problem, best.beta, active, np.sign(candidate.w[active]) * max(1.0 - slip, 0.0))
         shares = np.clip(sizes / sizes.max(), UNIT**2, 1.0) ** power
         rows = (columns * shares[:, None]).T
         lengths = np.linalg.norm(rows, axis=1)
@@ -124,12 +123,48 @@ def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candi
         beta = best.beta.copy()
         beta[used] += step
         trial = replace(candidate, beta=np.clip(beta, *box(problem)))
-        found = certify(problem, trial, tol=tol).relative_gap
-        if found < gap:
-            best, gap = trial, found
-        if gap <= tol or not best.beta.any():
+        for each in (trial, _topped_up(problem, trial, active)):
+            found = certify(problem, each, tol=tol).relative_gap
+            if found < gap:
+                best, gap = each, found
+        if gap <= tol or not best.beta[used].any():
             break
     return best
+
+
+def _pulls(problem: Problem, samples: Indices, active: Indices) -> Floats:
+    """What a unit of β adds to Σβ_jx_j at the active features, and to Σβ if the bias is free: a row for each sample."""
+    columns = dense_rows(problem.X[problem.row(samples)][:, active])
+    return np.column_stack((columns, np.ones(len(samples)))) if problem.bias.is_free else columns
+
+
+def _missing(problem: Problem, beta: Floats, active: Indices, aim: Floats) -> Floats:
+    """What Σβ_jx_j lacks of its aim at the active features, and Σβ of 0 if the bias is free."""
+    high, low = combine_twice(problem.X, beta, problem.rows)
+    missing = aim - high[active] - low[active]
+    return np.append(missing, -exact_sum(beta)) if problem.bias.is_free else missing
+
+
+def _topped_up(problem: Problem, candidate: Candidate, active: Indices) -> Candidate:
+    """A candidate whose Σβ_jx_j is brought to the edge of the cube, as far as samples outside the margin can.
+
+    Their β is 0, where the digits of float64 are finest: a little of it costs little, and pulls outward, which the rounding of
+    larger β cannot be relied on to do.
+    """
+    outside = np.flatnonzero((candidate.beta == 0.0) & (problem.cost > 0.0))
+    missing = _missing(problem, candidate.beta, active, np.sign(candidate.w[active]) * (1.0 - 64.0 * UNIT))
+    if not 0 < len(outside) * len(missing) <= REFINE.free**2:
+        return candidate
+    pulls = _pulls(problem, outside, active) * problem.y[outside, None]
+    sizes = np.linalg.norm(pulls, axis=1)
+    sizes[sizes == 0.0] = 1.0
+    try:
+        amounts, _ = scipy.optimize.nnls((pulls / sizes[:, None]).T, missing)
+    except RuntimeError:  # more steps than it allows itself
+        return candidate
+    beta = candidate.beta.copy()
+    beta[outside] = problem.y[outside] * amounts / sizes
+    return replace(candidate, beta=np.clip(beta, *box(problem)))
 
 
 def to_kink(problem: Problem, candidate: Candidate) -> Candidate:

@@ -129,9 +129,7 @@ class LinearProgram(Solver):
             state.tableau = None
             return Progress(state.gap)
         if not has_joined:  # the best by HiGHS's tolerances, which need not be good enough
-            if state.gap > tol:
-                self._refine(state, corner, rows)
-            return self._another_way(state)
+            return self._another_way(state)._replace(candidate=self.finish(state, tol))
         if state.work > state.most_work:
             return self._another_way(state)
         return Progress(state.gap)
@@ -214,27 +212,6 @@ class LinearProgram(Solver):
         steep = steep[_most(shares[steep], max(TUNING.joining, len(state.chosen) // 2))]
         state.chosen = np.union1d(state.chosen, steep)
         return len(at) > 0 or len(steep) > 0
-
-    @staticmethod
-    def _refine(state: _State, corner: Corner, rows: Indices) -> None:
-        """Mend the dual point of a corner: its weights have Σ α_j y_j x̃_jk = ±price_k, by the α between their bounds."""
-        columns, cost, y = state.columns, state.cost, state.y
-        alpha = np.where(state.is_inside, cost, 0.0)
-        alpha[rows] = np.minimum(corner.alpha, cost[rows])
-        used = state.chosen[(corner.w != 0.0) | (columns.price[state.chosen] == 0.0)]
-        between = np.flatnonzero((alpha > 0.0) & (alpha < cost))
-        if len(used) * len(between) == 0:
-            return
-        sizes, w = columns.sizes()[used], np.zeros(len(columns.price))
-        w[state.chosen] = corner.w
-        part: Any = columns.take(used)[between]
-        B = np.asarray(part.toarray() if columns.is_sparse else part, dtype=np.float64) * y[between, None] / sizes
-        misses = (columns.price * np.sign(w) - columns.sums(alpha * y))[used] / sizes
-        alpha[between] += np.linalg.lstsq(B.T, misses, rcond=None)[0]
-        alpha = np.clip(alpha, 0.0, cost)
-        dual = float(alpha.sum()) / columns.stretch_in_data(columns.sums(alpha * y))
-        if dual > state.dual:
-            state.dual, state.alpha = dual, alpha
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The best weights with the best dual point."""
