@@ -214,7 +214,7 @@ class DualCD(RowSolver):
         """The present α as a candidate; w as it was kept, so that nothing is summed again."""
         b = state.s * float(state.w[-1])  # where it is penalised
         candidate = to_candidate(state.problem, state.alpha * state.problem.y, state.w[:-1].copy(), b)
-        return refine(state.problem, candidate) if state.rows.n_values <= REFINE.small else candidate
+        return refine(state.problem, candidate, tol) if state.rows.n_values <= REFINE.small else candidate
 
 
 def constant_feature(mean_square: float, total_cost: float) -> float:

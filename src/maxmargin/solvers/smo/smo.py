@@ -106,7 +106,7 @@ class SMO(Solver):
             if not state.is_exact and (is_near or state.stands_still(tuning.window)):
                 self._be_exact(state)
                 return _without_claim(state, tol)
-            if state.gap <= self._goal(state, tol):
+            if state.gap <= tol:
                 return Progress(state.gap)
             if self.shrinking and 2 * (state.rounds - state.last_shrink) >= tuning.slow_rounds:
                 shrink(state)
@@ -116,13 +116,13 @@ class SMO(Solver):
         """The present β with its bias and its exact scores; the last digits where the problem is small."""
         problem, beta = state.problem, state.full_beta()
         if self._is_refined(problem):
-            candidate = refine(problem, to_candidate(problem, beta))
+            candidate = refine(problem, to_candidate(problem, beta), tol)
         elif problem.is_linear:
             candidate = to_candidate(problem, beta)
         else:
             b = state.b if problem.bias.is_free else problem.bias.scale**2 * float(beta.sum())
             candidate = Candidate(beta, b, beta)
-        state.judged = scored(problem, candidate, tol, self.n_threads)
+        state.judged = candidate if candidate.scores is not None else scored(problem, candidate, tol, self.n_threads)
         return state.judged
 
     def _look_again(self, state: State) -> None:
@@ -145,13 +145,6 @@ class SMO(Solver):
     def _is_refined(self, problem: Problem) -> bool:
         """Whether the last digits cost nothing worth mentioning."""
         return problem.n <= self.tuning.few and problem.kernel.psd is not False
-
-    def _goal(self, state: State, tol: float) -> float:
-        """The gap to claim: a small problem is to know its free samples before its last digits are computed."""
-        tuning = self.tuning
-        if not self._is_refined(state.problem) or state.rounds >= tuning.window:
-            return tol
-        return tol if state.stands_still(tuning.slow_rounds) else min(tol, tuning.fine)
 
     def _restart(self, state: State, beta: Floats, f: Floats) -> None:
         """Begin again at β, whose scores are known, with all samples."""

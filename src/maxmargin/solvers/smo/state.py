@@ -54,9 +54,6 @@ class SMOTuning:
     """Rounds in which the gap must halve, or the next working sets are twice as large. Half as many lie between two looks for
     samples to leave out; so many pass without progress before a small problem claims what it has."""
 
-    fine: float = 1e-7
-    """Relative gap at which the free samples of a small problem are certain, and its last digits are computed."""
-
     factor_below: float = 0.07
     """Relative gap below which the equations of the face are factored."""
 
@@ -165,7 +162,7 @@ class WorkingKernel:
         pair_steps(
             self.K, self.slot, source.T, source.squares, self.delta.astype(dtype, copy=False),
             dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, rise, fall, 8.0 * eps, share,
-            4.0 * eps * float(np.abs(gradient).max()), most_steps, rows,
+            4.0 * eps * float(np.abs(gradient).max()), most_steps, rows, np.empty(0, dtype=np.intp),
         )  # fmt: skip
         self.used, self.is_full = int(rows[USED]), bool(rows[IS_FULL])
         return beta[:count]
