@@ -38,9 +38,10 @@ def gamma(k: Any, unit: float = UNIT) -> Any:
     return np.where(ku < 1.0, ku / np.maximum(1.0 - ku, UNIT) * (1.0 + 8.0 * UNIT), np.inf)
 
 
-def raised(value: float, k: int = 0) -> float:
-    """An upper bound of a non-negative number that was computed by k roundings more than this function makes."""
-    return float(value * (1.0 + gamma(k + 4)))
+def raised(value: Any, k: Any = 0) -> Any:
+    """An upper bound of a non-negative number, or of each of an array, computed by k roundings more than this function makes."""
+    bound = value * (1.0 + gamma(k + 4))
+    return bound if isinstance(bound, np.ndarray) else float(bound)
 
 
 def sum_above(terms: Floats) -> float:

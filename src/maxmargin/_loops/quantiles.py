@@ -49,6 +49,14 @@ def reached_at(values, masses, count, below, goal):
 
 
 @loop_as_written
+def reached_at_each(values, masses, starts, goals, out):
+    """out_p = where the masses of part p reach goals[p]; the parts stand one after the other, from `starts` on."""
+    for p in range(starts.shape[0]):
+        end = starts[p + 1] if p + 1 < starts.shape[0] else values.shape[0]
+        out[p] = reached_at(values[starts[p] : end], masses[starts[p] : end], end - starts[p], 0.0, goals[p])[0]
+
+
+@loop_as_written
 def bias_ends(kinks, reaches, sign, weights, skip, first, last, low, high, values, masses):
     """(b⁻, b⁺) of the kinks moved by sign · reach, each clipped into [low, high]; `values` and `masses` are scratch.
 

@@ -153,6 +153,11 @@ class Regularization:
         """Whether this is the hard margin: no finite price buys a slack."""
         return self.spelling == "hard"
 
+    @property
+    def is_mean(self) -> bool:
+        """Whether the losses are averaged, so that a sample's cost depends on how many there are."""
+        return _FORMS[self.spelling].is_mean
+
     def cost(self, n: float, penalty: PenaltyName = "l2") -> float:
         """Cost of one unit of slack of one sample of weight 1, beside ½‖w‖², or beside ‖w‖₁ for the L1 penalty.
 

@@ -22,6 +22,7 @@ from maxmargin.core.certificate.optimum_ball import optimum_balls
 from maxmargin.core.losses import TRAINABLE, loss_from_name
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import training_data
+from maxmargin.estimators.multiclass.at_once import AtOnce
 from maxmargin.estimators.multiclass.one_vs_one import opponents
 from maxmargin.estimators.multiclass.parallel import solve_several
 from maxmargin.estimators.multiclass.per_problem import store_solutions
@@ -161,6 +162,12 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
         """Train on validated input. Returns whether it was interrupted; a model is stored all the same."""
         threads, seed, tol = usable_threads(self.n_jobs), seed_from(self.random_state), self._checked_tol()
         fingerprint = begun(partial(Fingerprint.of, X, labels, weights), threads if X.size >= 2 * PIECE_VALUES else 1)
+        at_once = self._at_once(X, labels, weights, tol)
+        if at_once is not None:
+            self._keep(X, labels, weights, fingerprint())
+            self._store(X, labels, [], at_once.solutions)
+            self._balls = at_once.balls
+            return False
         problems = self._problems(X, labels, weights)
         warm = self._warm_starts(problems, labels)
         solver = self._solver(seed, threads if len(problems) == 1 else 1)
@@ -184,11 +191,14 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
 
             is_one = len(tasks) == 1
             solutions = [run(0, budget)] if is_one else solve_several(tasks, run, budget, threads, watch, self._takes_backends)
-            self.class_weight_ = class_factors(self.class_weight, self.classes_, labels, weights)
-            self.shape_fit_, self.fingerprint_ = X.shape, fingerprint()
+            self._keep(X, labels, weights, fingerprint())
             self._store(X, labels, problems, solutions)
         self._warn(solutions, tol)
         return any(solution.status is Status.INTERRUPTED for solution in solutions)
+
+    def _at_once(self, X: Matrix, labels: Indices, weights: Floats, tol: float) -> AtOnce | None:
+        """The solutions of all problems, where small ones can be solved together."""
+        return None
 
     def _checked_tol(self) -> float:
         """The tolerance; parameters that no other object checks are checked here."""
@@ -298,10 +308,15 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
 
     # -- store ---------------------------------------------------------------------------------------------------
 
+    def _keep(self, X: Matrix, labels: Indices, weights: Floats, fingerprint: Fingerprint | None) -> None:
+        """Keep what is known of the data."""
+        self.class_weight_ = class_factors(self.class_weight, self.classes_, labels, weights)
+        self.shape_fit_, self.fingerprint_ = X.shape, fingerprint
+
     def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
-        """Keep what was found."""
+        """Keep what was found; no problems where they were solved `_at_once`."""
         self.intercept_ = np.array([solution.b for solution in solutions])
-        self._balls = optimum_balls(problems, solutions)
+        self._balls = optimum_balls(problems, solutions) if problems else []
         self._last_fit = labels if self.warm_start else None
         for name in OF_RAMP:
             self.__dict__.pop(name, None)

@@ -70,7 +70,8 @@ SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny) / np.finfo(np.float64).eps)
 
 def encoded(y: Any) -> tuple[Any, Indices]:
     """(classes, labels): the different labels, at least two, and the place of each sample's among them."""
-    check_classification_targets(y)
+    if y.dtype.kind not in "iubU":
+        check_classification_targets(y)
     classes = np.unique(y)
     if len(classes) < 2:
         raise InvalidInputError(f"A classifier needs samples of at least two classes, got 1 class: {classes.tolist()[0]!r}.")
@@ -122,6 +123,8 @@ def class_factors(class_weight: Any, classes: Any, labels: Indices, weights: Flo
     >>> class_factors("balanced", np.array(["a", "b"]), np.array([0, 1]), np.array([3.0, 1.0])).round(3)
     array([0.667, 2.   ])
     """
+    if class_weight is None:
+        return np.ones(len(classes))
     if isinstance(class_weight, str) and class_weight == "balanced":
         factors = weights.sum() / (len(classes) * np.bincount(labels, weights=weights, minlength=len(classes)))
     else:

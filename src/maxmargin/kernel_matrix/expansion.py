@@ -180,7 +180,7 @@ class Expansion:
         if out.sums.size == 0 or self.Z.shape[0] == 0:
             return out
         if dtype == FLOAT64 and not is_packed and self.is_small(X):
-            self._sum_small(X, out)
+            self._sum_small(X, out, is_bounded)
             return out
         becomes_dense = not is_packed and self.becomes_dense(X)
         tall = TILE_ROWS * max(1, TILE_COLUMNS // self.Z.shape[0])  # few columns leave room for more rows
@@ -202,14 +202,15 @@ class Expansion:
             together([work] * min(n_threads, -(-n // step)), n_threads)
         return out
 
-    def _sum_small(self, X: Matrix, out: Bounded) -> None:
+    def _sum_small(self, X: Matrix, out: Bounded, is_bounded: bool) -> None:
         """Fill all sums by differences, on one thread; the values take no more memory than those of one tile."""
         values = np.empty((X.shape[0], self.Z.shape[0]))
         self.kernel.fill_differences(X, self.Z, values)
         for g, start, stop in self.parts(Tile(0, self.Z.shape[0], None)):
             np.matmul(self.A[:, start:stop], values[:, start:stop].T, out=out.sums[g])
-            total = sum_above(np.abs(self.A[:, start:stop]).max(axis=0))
-            out.error[g] = self.kernel.difference_error(X.shape[1], total, total, stop - start)
+            if is_bounded:
+                total = sum_above(np.abs(self.A[:, start:stop]).max(axis=0))
+                out.error[g] = self.kernel.difference_error(X.shape[1], total, total, stop - start)
 
     # ------------------------------------------------------------------ sides of tiles
 

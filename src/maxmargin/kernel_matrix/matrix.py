@@ -19,7 +19,7 @@ from maxmargin.kernels.base import Kernel
 from maxmargin.kernels.inner import DENSE_FRACTION
 from maxmargin.kernels.parameters import check_number
 from maxmargin.kernels.precomputed import Precomputed
-from maxmargin.kernels.tiles import FLOAT32, TILE_COLUMNS, TILE_ROWS, as_indices, as_matrix, is_sparse
+from maxmargin.kernels.tiles import FLOAT32, FLOAT64, TILE_COLUMNS, TILE_ROWS, as_indices, as_matrix, is_sparse
 from maxmargin.threads import together
 from maxmargin.typing import Block, Floats, Indices, Matrix
 
@@ -135,6 +135,27 @@ class KernelMatrix:
 
         self._share(range(0, len(i), step), work)
         return out
+
+    def whole(self) -> Block | None:
+        """K in float64; None where a tile needs differences of rows. `sum_errors` bounds what its values do to sums."""
+        X, kernel = self._rows(None), self.kernel
+        shift = kernel.shift_of(X)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            right = kernel.side(kernel.reference(self._data, self.samples), FLOAT64, shift)
+            left = right if kernel.sees_values_only else X
+            out, step = np.empty((self.n, self.n)), max(1, TILE_ROWS * TILE_COLUMNS // self.n)
+            for start in range(0, self.n, step):
+                if not kernel.join(left[start : start + step], right, out[start : start + step]):
+                    return None
+        self.values, self._sides = self.values + out.size, (left, right)
+        return out
+
+    def sum_errors(self, K: Block, sizes: Floats, terms: int) -> Floats:
+        """Of each sample a bound of the error of any sum of `terms` values of `whole`, times weights of at most these sizes."""
+        left, right = self._sides
+        weights = self.kernel.error_weights(right, sizes)
+        total = None if weights is None else np.abs(K) @ weights
+        return self.kernel.error(left, right, slice(None), sizes, total, terms)
 
     def diag(self, i: Indices | None = None) -> Block:
         """K[j, j] of samples i, or of all."""

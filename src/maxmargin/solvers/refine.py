@@ -49,10 +49,11 @@ def refine(problem: Problem, candidate: Candidate, tol: float = 0.0) -> Candidat
     """
     if problem.groups is not None:
         return candidate
-    best = scored(problem, candidate, tol)
-    best_gap, enough = certify(problem, best, best.scores, tol=tol).relative_gap, max(tol, 64.0 * UNIT)
+    best, enough = scored(problem, candidate, tol), max(tol, 64.0 * UNIT)
+    best_gap = certify(problem, best, best.scores, tol=tol).relative_gap
     if best_gap <= enough:
-        return best
+        return best if tol > 0.0 else candidate
+    best = candidate
     farther = partial(straighten, errors=2.0), outward, partial(outward, errors=2.0)
     for improve in (_newton_round, straighten, to_kink, *farther):
         has_halved = True

@@ -45,14 +45,20 @@ def fill_row(T, squares, i, constant, delta, out):
 
 
 @loop
-def has_row(i, K, slot, T, squares, delta, constant, rows):
-    """Whether row i of K is there, or could be put there now."""
+def has_row(i, K, slot, T, squares, delta, constant, rows, index):
+    """Whether row i of K is there, or could be put there now: made, or gathered where T is the kernel matrix of all rows."""
     if slot[i] < 0:
         used = rows[USED]
         if used == K.shape[0]:
             rows[IS_FULL] = 1
             return False
-        fill_row(T, squares, i, constant, delta, K[used])
+        if index.shape[0] == 0:
+            fill_row(T, squares, i, constant, delta, K[used])
+        else:
+            row, source = K[used], T[index[i]]
+            for k in range(index.shape[0]):
+                row[k] = source[index[k]]
+            row[index.shape[0] :] = 0.0
         slot[i] = used
         rows[USED] = used + 1
     return True
@@ -106,13 +112,15 @@ def partner(g, highest, own, Ki, diagonal, fall, least):
 
 @loop_without_nan
 def pair_steps(
-    K, slot, T, squares, delta, constant, diagonal, g, beta, lo, hi, rise, fall, floor, share, goal, max_steps, rows
+    K, slot, T, squares, delta, constant, diagonal, g, beta, lo, hi, rise, fall, floor, share, goal, max_steps, rows,
+    index,
 ):  # fmt: skip
     """Move pairs until the violation of each group is ≤ max(share · the largest at the start, goal); changes beta and g.
 
     rise[q, k], fall[q, k] : 0 where k is in group q and β_k may still grow, or shrink; −BIG where not. Kept up to date here.
     floor : the least curvature of a pair, as a share of its two diagonal entries (what rounding leaves of twins).
     slot, T, squares, delta, constant : where the rows of K are (−1: nowhere yet), and how one is filled.
+    index : empty, or the samples' rows in T, which then is the kernel matrix.
     O(size of K) a step, at most max_steps of them. Where `max_steps` ends it, the last move is not yet in g.
     """
     big, zero, tiny = rise.dtype.type(1e30), rise.dtype.type(0.0), rise.dtype.type(1e-30)
@@ -126,7 +134,7 @@ def pair_steps(
         q = looks % n_groups
         highest, i = advance(g_, step, chunks[at_i], chunks[at_j], rise_[q])
         step = zero
-        if not has_row(i, K, slot, T, squares, delta, constant, rows):
+        if not has_row(i, K, slot, T, squares, delta, constant, rows, index):
             break
         at_i = slot[i]
         best, widest, j = partner(g_, highest, diagonal[i], chunks[at_i], diagonal_, fall_[q], least)
@@ -136,7 +144,7 @@ def pair_steps(
         if widest <= stop or best <= zero:
             idle += 1
             continue
-        if not has_row(j, K, slot, T, squares, delta, constant, rows):
+        if not has_row(j, K, slot, T, squares, delta, constant, rows, index):
             break
         at_j = slot[j]
         span = diagonal[i] + diagonal[j]

@@ -17,7 +17,7 @@ Samples add up (`Part`): on one machine there is one part, on many each has its 
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -271,6 +271,15 @@ def assembled(
     part: Part, pair: Pair, *, is_free: bool, tol: float | None, psd: bool | None = True, linear: Linear = CLASSIFICATION
 ) -> Certificate:
     """The certificate that the sums over all samples and the two vectors prove."""
+    (only,) = each_assembled(part, pair, is_free=is_free, tol=tol, psd=psd, linear=linear)
+    return only
+
+
+@np.errstate(invalid="ignore", over="ignore")
+def each_assembled(
+    part: Part, pair: Pair, *, is_free: bool, tol: float | None, psd: bool | None = True, linear: Linear = CLASSIFICATION
+) -> list[Certificate]:
+    """The same of several problems, where the numbers of `part` and `pair` are arrays with an entry for each."""
     charge = lost = moved = 0.0
     if is_free:
         totals = linear.totals or ((part, 0.0),)
@@ -284,34 +293,34 @@ def assembled(
     dual -= 4.0 * UNIT * (abs(part.gain) + abs(pair.conjugate) + lost)
     below = pair.value_below + part.loss_below + shift
     below -= 8.0 * UNIT * (abs(pair.value_below) + abs(part.loss_below) + abs(shift)) + slip
-    dual = max(dual, below - gap - 4.0 * UNIT * (abs(below) + gap))  # D = P − gap
-    size = max(below, dual, -primal, linear.floor, TINY)
-    if not math.isfinite(gap):
-        gap = primal = math.inf
-    dual = -math.inf if math.isnan(dual) else dual
-    primal = math.inf if math.isnan(primal) else primal
-    return Certificate(
-        primal=primal,
-        dual=dual,
-        gap=gap,
-        relative_gap=raised(gap / size) if math.isfinite(gap) else math.inf,
-        kkt_violation=part.violation,
-        groups=part.groups,
-        margin=_margin(part.closest, pair),
-        distance=pair.distance if moved == 0.0 else raised(pair.distance + moved),
-        convex=psd is not False and pair.is_psd,
-        assumed_psd=psd is None,
-        rounding=max(gap - part.plain - pair.plain, 0.0) if math.isfinite(gap) else math.inf,
-        tol=tol,
+    dual = np.fmax(dual, below - gap - 4.0 * UNIT * (abs(below) + gap))  # D = P − gap
+    size = np.fmax(np.fmax(below, dual), np.fmax(-primal, max(linear.floor, TINY)))
+    is_finite = np.isfinite(gap)
+    columns = (
+        np.where(is_finite & ~np.isnan(primal), primal, np.inf),
+        np.where(np.isnan(dual), -np.inf, dual),
+        np.where(is_finite, gap, np.inf),
+        np.where(is_finite, raised(gap / size), np.inf),
+        part.violation,
+        *part.groups,
+        _margin(part.closest, pair),
+        np.where(np.equal(moved, 0.0), pair.distance, raised(pair.distance + moved)),
+        pair.is_psd,
+        np.where(is_finite, np.fmax(gap - part.plain - pair.plain, 0.0), np.inf),
     )
+    rows = zip(*(np.atleast_1d(column).tolist() for column in columns), strict=True)
+    return [
+        Certificate(*row[:5], Groups(*row[5:8]), *row[8:10], psd is not False and row[10], psd is None, row[11], tol)
+        for row in rows
+    ]
 
 
 class Price(NamedTuple):
     """What making Σβ zero adds to the gap, takes from D, and moves w(β) by."""
 
-    charge: float = 0.0
-    lost: float = 0.0
-    moved: float = 0.0
+    charge: Any
+    lost: Any
+    moved: Any
 
 
 def _price_of_balance(part: Part, pair: Pair, total: float, count: int = 1) -> Price:
@@ -320,19 +329,17 @@ def _price_of_balance(part: Part, pair: Pair, total: float, count: int = 1) -> P
     Where `count` groups do so at once, ½‖Σ s_gφ_g‖² ≤ count · Σ ½s_g²‖φ_g‖².
     """
     s, giver = part.beyond(total)
-    if s == 0.0:
-        return Price()
-    if giver.alpha < s:
-        return Price(math.inf, math.inf, math.inf)
-    distance = 0.0 if math.isnan(pair.distance) else pair.distance  # for L1, w(β) has room for it
-    length = 0.0 if math.isnan(pair.distance) else giver.length
-    moved = s * length  # s² alone may overflow where α is huge
-    charge = s * giver.slack + moved * distance + 0.5 * (count * moved * moved + s * (s * giver.diagonal))
-    lost = s * giver.target + moved * math.sqrt(max(2.0 * pair.conjugate, 0.0)) + 0.5 * count * moved * moved
-    return Price(raised(charge, 8), raised(lost, 8), raised(moved))
+    is_l1 = np.isnan(pair.distance)  # there w(β) has room for it
+    moved = np.where(is_l1 | (s == 0.0), 0.0, s * giver.length)  # s² alone may overflow where α is huge
+    charge = s * giver.slack + moved * np.where(is_l1, 0.0, pair.distance)
+    charge = charge + 0.5 * (count * moved * moved + s * (s * giver.diagonal))
+    lost = s * giver.target + moved * np.sqrt(np.maximum(2.0 * pair.conjugate, 0.0)) + 0.5 * count * moved * moved
+    price = (np.where(giver.alpha < s, np.inf, np.where(s == 0.0, 0.0, each)) for each in (charge, lost, moved))
+    return Price(*(raised(each, 8) for each in price))
 
 
-def _margin(closest: float, pair: Pair) -> float:
+def _margin(closest: Any, pair: Pair) -> Any:
     """min y_jF_j / ‖w‖ from below; NaN where w = 0."""
-    norm = pair.norm if closest > 0 else pair.norm_below
-    return closest / norm * (1.0 - math.copysign(4.0 * UNIT, closest)) if pair.norm_below > 0 else math.nan
+    norm = np.where(np.greater(closest, 0.0), pair.norm, pair.norm_below)
+    norm = np.where(np.greater(pair.norm_below, 0.0), norm, np.nan)
+    return closest / norm * (1.0 - np.copysign(4.0 * UNIT, closest))

@@ -28,6 +28,7 @@ from maxmargin.core.bias import FLAT, Interval, best_interval, weighted_quantile
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate.certify import Certificate
 from maxmargin.core.certificate.pairs import lengths_of
+from maxmargin.core.certificate.parts import Samples
 from maxmargin.core.certificate.scores import Scores
 from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.core.losses import Hinge, Loss
@@ -35,7 +36,7 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.solution import Solution
 from maxmargin.errors import NotSupportedError
 from maxmargin.rounding import UNIT, gamma, sum_above
-from maxmargin.typing import Floats
+from maxmargin.typing import Floats, Indices
 
 
 class OptimumBall(NamedTuple):
@@ -89,6 +90,32 @@ def optimum_balls(problems: Sequence[Problem], solutions: Sequence[Solution]) ->
             return []
         balls.append(optimum_ball(problem, solution, solution.certificate, solution.scores))
     return balls
+
+
+def balls_of_each(
+    certificates: Sequence[Certificate], samples: Samples, scores: Scores, lengths: Floats, starts: Indices, is_free: bool
+) -> list[OptimumBall]:
+    """Those of classification problems with the hinge, whose samples stand one after the other, from `starts` on.
+
+    Without a penalised bias. `lengths` are bounds of ‖φ(x)‖.
+    """
+    from maxmargin._loops.quantiles import reached_at_each
+
+    radii = np.array([certificate.radius for certificate in certificates])
+    ends = np.zeros((2, len(starts)))
+    if is_free:
+        sizes = np.diff(starts, append=len(lengths))
+        reaches = (np.repeat(radii, sizes) * lengths + scores.error + 4.0 * UNIT * np.abs(scores.values)) * (1.0 + 8.0 * UNIT)
+        is_same = bool((samples.cost == samples.cost[0]).all())
+        slopes = [slope_of(cost) for cost in ([samples.cost] if is_same else np.split(samples.cost, starts[1:]))]
+        weights = np.concatenate([slope.weights for slope in slopes])
+        totals = np.add.reduceat(np.where(samples.y > 0, weights, 0.0), starts)
+        for end, sign in zip(ends, (-1.0, 1.0), strict=True):
+            kinks = np.nextafter(samples.y - (scores.values - sign * reaches), sign * np.inf)
+            largest = np.maximum.reduceat(kinks, starts)
+            reached_at_each(kinks, weights.copy(), starts, totals + sign * np.array([slope.most for slope in slopes]), end)
+            np.minimum(end, largest, out=end)
+    return [OptimumBall(*ball) for ball in zip(radii.tolist(), *ends.tolist(), strict=True)]
 
 
 class Slope(NamedTuple):

@@ -5,7 +5,7 @@ For L2 that is ½‖w − w(β)‖². w is what is stored; w(β) = Σβ_jφ(x_j)
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,15 +26,15 @@ class Pair(NamedTuple):
     stored w, without the weight of a penalised bias.
     """
 
-    value: float
-    value_below: float
-    conjugate: float
-    apart: float
-    plain: float
-    norm: float
-    norm_below: float
-    distance: float = math.nan
-    is_psd: bool = True
+    value: Any
+    value_below: Any
+    conjugate: Any
+    apart: Any
+    plain: Any
+    norm: Any
+    norm_below: Any
+    distance: Any = math.nan
+    is_psd: Any = True
 
 
 def lengths_of(problem: Problem) -> Lengths:
@@ -194,6 +194,21 @@ def of_coefficients(
         distance=distance,
         is_psd=its + its_error >= 0.0,
     )
+
+
+def of_each_expansion(starts: Indices, beta: Floats, f: Floats, error: Floats) -> Pair:
+    """Of several kernel problems without a penalised bias, each with w = w(β): arrays, an entry a problem.
+
+    Their samples stand one after the other, from `starts` on; the scores f err by `error` at most.
+    """
+    n = np.diff(starts, append=len(beta))
+    count = gamma(np.repeat(n, n) + 4)
+    own = np.add.reduceat(beta * f, starts)
+    own_error = raised(np.add.reduceat(np.abs(beta) * (error + count * np.abs(f)), starts), n) + 4.0 * n * SMALLEST
+    norm, norm_below = raised(np.sqrt(np.maximum(own + own_error, 0.0))), np.sqrt(np.maximum(own - own_error, 0.0))
+    value, nothing = 0.5 * _up(own + own_error), np.zeros(len(n))
+    below, is_psd = 0.5 * _down(own - own_error), own + own_error >= 0.0
+    return Pair(value, below, value, nothing, nothing, norm, norm_below * (1.0 - 4.0 * UNIT), nothing, is_psd)
 
 
 class Square(NamedTuple):

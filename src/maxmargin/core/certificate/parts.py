@@ -21,6 +21,9 @@ TINY = float(np.finfo(np.float64).tiny)
 BLOCK_SAMPLES = 8192
 """Samples that are judged at a time: 64 kB an array."""
 
+OUTWARD = 1.0 + UNIT * np.array([0.0, 0.0, 8.0, -8.0, 0.0, 8.0])
+"""What makes bounds of the sums of `_soft_terms`: their products are rounded."""
+
 WORTH_TAKING = 1e-3
 """A sample may give up α only if its own is at least this share of its class's largest: far more than rounding can ask for."""
 
@@ -94,11 +97,11 @@ class Spare(NamedTuple):
     `target` is |r|, what D loses for each unit of α.
     """
 
-    alpha: float
-    slack: float
-    length: float
-    diagonal: float
-    target: float = 1.0
+    alpha: Any
+    slack: Any
+    length: Any
+    diagonal: Any
+    target: Any = 1.0
 
 
 NO_SPARE = Spare(0.0, math.inf, math.inf, math.inf)
@@ -107,7 +110,7 @@ NO_SPARE = Spare(0.0, math.inf, math.inf, math.inf)
 
 @dataclass(frozen=True)
 class Part:
-    """The sums over some samples; parts are added with `+`.
+    """The sums over some samples; parts are added with `+`. `of_each` makes arrays of the same numbers, an entry a problem.
 
     Attributes
     ----------
@@ -128,52 +131,71 @@ class Part:
         As in `Certificate`.
     """
 
-    count: int
-    residual: float
-    plain: float
-    loss: float
-    loss_below: float
-    gain: float
-    high: float
-    low: float
-    low_error: float
+    count: Any
+    residual: Any
+    plain: Any
+    loss: Any
+    loss_below: Any
+    gain: Any
+    high: Any
+    low: Any
+    low_error: Any
     spare: tuple[Spare, Spare]
-    closest: float
-    violation: float
+    closest: Any
+    violation: Any
     groups: Groups
 
     @classmethod
     def of(cls, loss: Loss, samples: Samples, scale: Scale | None = None, lengths: Lengths | None = None) -> "Part":
         """Judge some samples. `scale` makes it a hard margin; `lengths` are needed where the bias is free."""
+        from maxmargin._loops.compensated import sum_twice
+
         n = len(samples.slack)
         sums, violation, closest = np.zeros(6), 0.0, math.inf
         step = BLOCK_SAMPLES if scale is None else max(n, 1)  # a hard margin measures each α by the largest
         for start in range(0, n, step):
             some = samples.some(slice(start, start + step))
             with np.errstate(invalid="ignore", over="ignore"):
-                sums += _soft_sums(loss, some) if scale is None else _hard_sums(some, scale)
+                sums += OUTWARD * _soft_terms(loss, some).sum(axis=1) if scale is None else _hard_sums(some, scale)
                 target = 1.0 if some.target is None else some.target
                 closest = float(np.minimum(closest, (target - some.slack - some.error).min()))
                 m = some.slack if scale is None else np.minimum(1.0 - (1.0 - some.slack) * scale.most, 0.0)
                 violation = float(np.maximum(violation, loss.kkt_violation(m, some.alpha, some.cost).max()))
-        residual, plain, losses, below, size, penalty = sums.tolist()
-        high, low, low_error = _signed_sum(samples, size)
-        lost = n * TINY if _may_underflow(samples) else 0.0
-        has_penalty = bool(samples.alpha.any() and loss.dual_diagonal(samples.cost).any())
+        size, penalty = sums[4:].tolist()
         return cls(
-            count=n,
-            residual=raised(residual, n) + lost,
-            plain=plain,
-            loss=raised(losses, n) + lost,
-            loss_below=below * (1.0 - gamma(n + 4)),
-            gain=_gain_below(samples, size) - raised(penalty, n) - (n * TINY if has_penalty else 0.0),
-            high=high,
-            low=low,
-            low_error=low_error,
+            *_bounded_sums(sums[:4].tolist(), samples, n),
+            gain=_gain_below(samples, size) - _penalty_above(loss, samples, penalty, n),
+            **_signed_sum(*sum_twice(samples.alpha * samples.y), size, n),
             spare=(NO_SPARE, NO_SPARE) if lengths is None else _spare(loss, samples, lengths),
-            closest=closest - 4.0 * UNIT * (1.0 + abs(closest)) if n else math.inf,
+            closest=_lowered(closest) if n else math.inf,
             violation=violation if scale is None or math.isfinite(scale.most) else math.inf,
             groups=count_groups(loss, samples.cost, samples.alpha),
+        )
+
+    @classmethod
+    def of_each(cls, loss: Loss, samples: Samples, starts: Indices, longest: float) -> "Part":
+        """Those of soft classification problems whose samples stand one after the other, from `starts` on.
+
+        Whoever gives up some α is not looked for: the largest slack and `longest`, that of ‖φ(x)‖, do for each of them.
+        """
+        from maxmargin._loops.compensated import sum_of_each
+
+        n, high, low = np.diff(starts, append=len(samples.slack)), np.empty(len(starts)), np.empty(len(starts))
+        sums = OUTWARD[:, np.newaxis] * np.add.reduceat(_soft_terms(loss, samples), starts, axis=1)
+        sum_of_each(samples.alpha * samples.y, starts, high, low)
+        group = group_of_each(loss, samples.cost, samples.alpha)
+        largest = (np.maximum.reduceat(np.where(samples.y == sign, samples.alpha, 0.0), starts) for sign in (1.0, -1.0))
+        slack = raised(np.maximum.reduceat(np.abs(samples.slack) + samples.error, starts))
+        diagonal = raised(np.maximum.reduceat(loss.dual_diagonal(samples.cost), starts))
+        spare = Spare(np.minimum(*largest), slack, longest, diagonal)
+        return cls(
+            *_bounded_sums(sums[:4], samples, n),
+            gain=sums[4] * (1.0 - gamma(n + 4)) - _penalty_above(loss, samples, sums[5], n),
+            **_signed_sum(high, low, sums[4], n),
+            spare=(spare, spare),
+            closest=_lowered(np.minimum.reduceat(1.0 - samples.slack - samples.error, starts)),
+            violation=np.maximum.reduceat(loss.kkt_violation(samples.slack, samples.alpha, samples.cost), starts),
+            groups=Groups(*(np.add.reduceat(group == g, starts, dtype=np.intp) for g in (OUTSIDE, ON, INSIDE))),
         )
 
     def __add__(self, other: "Part") -> "Part":
@@ -201,21 +223,22 @@ class Part:
         )
 
     @property
-    def total(self) -> float:
+    def total(self) -> Any:
         """Σβ."""
         return self.high + self.low
 
     @property
-    def total_error(self) -> float:
+    def total_error(self) -> Any:
         """A bound of its error."""
         return raised(self.low_error + UNIT * abs(self.total))
 
-    def beyond(self, total: float) -> tuple[float, Spare]:
+    def beyond(self, total: float) -> tuple[Any, Spare]:
         """(|Σβ − total| from above, the sample whose α is reduced to restore the sum)."""
         apart = self.high - total
         rest = apart + self.low
         slip = self.low_error + 2.0 * UNIT * (abs(apart) + abs(rest))
-        return raised(abs(rest) + slip), self.spare[0 if rest > 0 else 1]
+        is_one = np.ndim(rest) == 0  # else both are the same
+        return raised(abs(rest) + slip), self.spare[int(is_one and not rest > 0)]
 
 
 def _may_underflow(samples: Samples) -> bool:
@@ -224,13 +247,27 @@ def _may_underflow(samples: Samples) -> bool:
     return bool(((m + e > 0) | ((samples.alpha > 0) & (e - m > 0))).any())
 
 
-def _signed_sum(samples: Samples, size: float) -> tuple[float, float, float]:
-    """Σβ as (high, low, a bound of the error of high + low), by a sum in twice the working precision; size = Σα."""
-    from maxmargin._loops.compensated import sum_twice
+def _bounded_sums(sums: Any, samples: Samples, n: Any) -> tuple[Any, ...]:
+    """The first fields of a part of n samples, from its sums of the residual's bound, the residual, and the loss's two bounds."""
+    residual, plain, losses, below = sums
+    lost = n * TINY if _may_underflow(samples) else 0.0
+    return n, raised(residual, n) + lost, plain, raised(losses, n) + lost, below * (1.0 - gamma(n + 4))
 
-    high, low = sum_twice(samples.alpha * samples.y)
-    share = gamma(len(samples.alpha))
-    return high, low, raised(2.0 * share * share * size + UNIT * abs(low))
+
+def _penalty_above(loss: Loss, samples: Samples, penalty: Any, n: Any) -> Any:
+    """The sum of the dual penalty from above."""
+    has_penalty = bool(samples.alpha.any() and loss.dual_diagonal(samples.cost).any())
+    return raised(penalty, n) + (n * TINY if has_penalty else 0.0)
+
+
+def _lowered(closest: Any) -> Any:
+    return closest - 4.0 * UNIT * (1.0 + abs(closest))
+
+
+def _signed_sum(high: Any, low: Any, size: Any, n: Any) -> dict[str, Any]:
+    """Σβ as a sum of n numbers in twice the working precision has made it, with a bound of its error; size = Σα."""
+    share = gamma(n)
+    return {"high": high, "low": low, "low_error": raised(2.0 * share * share * size + UNIT * abs(low))}
 
 
 def _gain_below(samples: Samples, size: float) -> float:
@@ -263,19 +300,19 @@ def _spare(loss: Loss, samples: Samples, lengths: Lengths) -> tuple[Spare, Spare
     return found[0], found[1]
 
 
-def _soft_sums(loss: Loss, some: Samples) -> Floats:
-    """Σ of the residual's bound, the residual, the loss from above and below, α and the dual penalty."""
+def _soft_terms(loss: Loss, some: Samples) -> Floats:
+    """Of each sample the residual's bound, the residual, the loss at both ends, α and the dual penalty, up to `OUTWARD`."""
     m, alpha, cost = some.slack, some.alpha, some.cost
     reach = some.error * (1.0 + 4.0 * UNIT)
     wide = reach + 4.0 * UNIT * (1.0 + np.abs(m) + reach)  # 1 − m rounds too
     return np.array(
         [
-            loss.residual_above(m, reach, alpha, cost).sum(),
-            loss.residual(m, alpha, cost).sum(),
-            cost @ loss.value(1.0 - m - wide) * (1.0 + 8.0 * UNIT),
-            cost @ loss.value(1.0 - m + wide) * (1.0 - 8.0 * UNIT),
-            alpha.sum(),
-            loss.dual_penalty(alpha, cost).sum() * (1.0 + 8.0 * UNIT),
+            loss.residual_above(m, reach, alpha, cost),
+            loss.residual(m, alpha, cost),
+            cost * loss.value(1.0 - m - wide),
+            cost * loss.value(1.0 - m + wide),
+            alpha,
+            loss.dual_penalty(alpha, cost),
         ]
     )
 

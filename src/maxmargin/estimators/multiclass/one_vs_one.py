@@ -6,6 +6,7 @@ problem against class j stands in row j − 1 if j > i and in row j otherwise.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -47,14 +48,22 @@ def pair_sums(sums: Floats, n_classes: int) -> Floats:
     """
     if n_classes == 2:
         return np.asarray(sums[0])
-    return np.stack([sums[i, j - 1] + sums[j, i] for i, j in combinations(range(n_classes), 2)])
+    first, second = np.array(opponents(n_classes)).T
+    return np.asarray(sums[first, second - 1] + sums[second, first])
 
 
 class Vote(NamedTuple):
-    """The class of each sample, and whether it stays the same whatever the decisions are within their errors."""
+    """The class of each sample, and whether it stays the same whatever the decisions are within their errors, if those are known."""
 
     winner: Indices
-    is_certain: Any
+    is_certain: Any = None
+
+
+@lru_cache(maxsize=16)
+def _sides(n_classes: int) -> Any:
+    """Of each pair 1 for its first class, and 1 for its second: two arrays (n_classes, n_pairs); float32 holds such sums exactly."""
+    sides = np.array(opponents(n_classes)).T[:, np.newaxis] == np.arange(n_classes)[:, np.newaxis]
+    return sides.astype(np.float32)
 
 
 def vote(decisions: Floats, n_classes: int, errors: Floats | None = None) -> Vote:
@@ -67,18 +76,17 @@ def vote(decisions: Floats, n_classes: int, errors: Floats | None = None) -> Vot
     >>> vote(np.array([[2.0, -1.0], [3.0, -2.0], [0.5, 0.2]]), 3, np.full((3, 2), 0.3))
     Vote(winner=array([0, 1]), is_certain=array([ True, False]))
     """
-    errors, n = np.zeros((1, 1)) if errors is None else errors, decisions.shape[1]
+    first, second = _sides(n_classes)
 
     def counted(by_first: Any, by_second: Any) -> Any:
         """How many pairs each class has won, from which of them their first and their second class have."""
-        wins = np.zeros((n_classes, n), dtype=np.int16)
-        for k, (i, j) in enumerate(opponents(n_classes)):
-            wins[i] += by_first[k]
-            wins[j] += by_second[k]
-        return wins
+        return first @ by_first.astype(np.float32) + second @ by_second.astype(np.float32)
 
-    is_won, is_sure, is_lost = decisions > 0, decisions > errors, decisions < -errors
+    is_won, n = decisions > 0, decisions.shape[1]
     winner = np.asarray(counted(is_won, ~is_won).argmax(axis=0), dtype=np.intp)
+    if errors is None:
+        return Vote(winner)
+    is_sure, is_lost = decisions > errors, decisions < -errors
     needed = counted(is_sure, is_lost)[winner, np.arange(n)]
     is_earlier = np.arange(n_classes)[:, np.newaxis] < winner
     threat = counted(~is_lost, ~is_sure) + is_earlier  # an earlier class needs as many wins only
