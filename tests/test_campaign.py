@@ -229,7 +229,9 @@ def test_a_false_certificate_of_many_samples_is_found():
 
 
 def test_a_stall_where_another_solver_goes_on_is_found():
-    case = Case("linear", 0, "plain", column(0.0, 1.0, 2.0, 3.0), np.array([0, 0, 1, 1]), None, LinearSVC(C=10.0))
+    case = Case(
+        "linear", 0, "plain", column(0.0, 1.0, 2.0, 3.0), np.array([0, 0, 1, 1]), None, LinearSVC(C=10.0, solver="interior_point")
+    )
     model = case.fit()
     assert not list(check_progress(case, model, 5.0))
     model.status_, true = Status.STALLED, model.certificate_

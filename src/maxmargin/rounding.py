@@ -46,7 +46,7 @@ def raised(value: Any, k: Any = 0) -> Any:
 
 def sum_above(terms: Floats) -> float:
     """An upper bound of the sum of non-negative numbers."""
-    return raised(float(np.sum(terms)), len(terms))
+    return float(raised(float(np.sum(terms)), len(terms)))
 
 
 def exact_sum(terms: Floats) -> float:

@@ -232,7 +232,8 @@ def test_an_infinite_cost_is_the_hard_margin():
 
 
 def test_the_linear_kernel_uses_the_linear_engine_and_says_so():
-    model, linear = SVC(kernel="linear", **TIGHT).fit(X, Y), LinearSVC(**TIGHT).fit(X, Y)
+    many, labels = np.tile(X, (5, 1)), np.tile(Y, 5)
+    model, linear = SVC(kernel="linear", **TIGHT).fit(many, labels), LinearSVC(**TIGHT).fit(many, labels)
     assert model.solver_ == linear.solver_
     assert model.solver_.startswith("ProximalNewton: ")
     np.testing.assert_allclose(model.coef_, linear.coef_, atol=1e-6)

@@ -45,14 +45,6 @@ def sum_twice(values):
 
 
 @loop_exact
-def sum_of_each(values, starts, high, low):
-    """The same for each part of the values, which stand one after the other."""
-    for p in range(starts.shape[0]):
-        end = starts[p + 1] if p + 1 < starts.shape[0] else values.shape[0]
-        high[p], low[p] = sum_twice(values[starts[p] : end])
-
-
-@loop_exact
 def slacks_dense(X, rows, w, b, y, target, out):
     """out_k = target_k − y_k(⟨w, x⟩ + b) for the chosen rows x."""
     for k in range(rows.shape[0]):

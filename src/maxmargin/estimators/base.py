@@ -7,7 +7,6 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any, Self
@@ -22,10 +21,9 @@ from maxmargin.core.certificate.optimum_ball import optimum_balls
 from maxmargin.core.losses import TRAINABLE, loss_from_name
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import training_data
-from maxmargin.estimators.multiclass.at_once import AtOnce
+from maxmargin.estimators.multiclass.at_once import MOST_SAMPLES, solved_at_once
 from maxmargin.estimators.multiclass.one_vs_one import opponents
-from maxmargin.estimators.multiclass.parallel import solve_several
-from maxmargin.estimators.multiclass.per_problem import store_solutions
+from maxmargin.estimators.multiclass.per_problem import Train, solve_several, store_solutions
 from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, check_verbose, warn_of_gap, watching
 from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trainer, store_outliers
 from maxmargin.estimators.shown import ShownInNotebooks
@@ -36,9 +34,6 @@ from maxmargin.solvers import Auto, Budget, Event, Solver, solve, solver_from_na
 from maxmargin.solvers.linear.rows import PIECE_VALUES
 from maxmargin.threads import begun, usable_threads
 from maxmargin.typing import Floats, Indices, Matrix
-
-Train = Callable[..., Solution]
-"""What solves one problem: it is called as `solve` is."""
 
 
 @contextmanager
@@ -128,6 +123,8 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
     """The parameter that limits the rounds of the solver."""
     _is_pairwise: bool
     """Whether several classes are told apart one-vs-one; else one-vs-rest."""
+    _may_be_solved_at_once: bool = False
+    """Whether small problems are hinge problems that can be solved together."""
     _takes_backends: bool = False
     """Whether several problems may go to joblib's backend."""
 
@@ -162,43 +159,29 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
         """Train on validated input. Returns whether it was interrupted; a model is stored all the same."""
         threads, seed, tol = usable_threads(self.n_jobs), seed_from(self.random_state), self._checked_tol()
         fingerprint = begun(partial(Fingerprint.of, X, labels, weights), threads if X.size >= 2 * PIECE_VALUES else 1)
-        at_once = self._at_once(X, labels, weights, tol)
-        if at_once is not None:
-            self._keep(X, labels, weights, fingerprint())
-            self._store(X, labels, [], at_once.solutions)
-            self._balls = at_once.balls
-            return False
-        problems = self._problems(X, labels, weights)
-        warm = self._warm_starts(problems, labels)
-        solver = self._solver(seed, threads if len(problems) == 1 else 1)
-        budget = self._allowance(problems[0])
-        budget = replace(budget, bytes=budget.bytes // min(threads, len(problems)))  # as many fits hold rows at a time
-        tasks: list[Train] = [
-            partial(self._trainer(k, seed), problem, solver, tol=tol, warm=warm[k]) for k, problem in enumerate(problems)
-        ]
+        solver = self._solver(seed, threads if len(self._opponents()) == 1 else 1)
+        share = partial(self._share, tol)
         is_watched = self.verbose or getattr(self, "_skl_callbacks", None) or WATCHER.get() is not None
         watched = watching(self, X, labels, weights, tol, self._problem_names()) if is_watched else nullcontext()
         with watched as watch:
-
-            def run(k: int, budget: Budget) -> Solution:
-                self._refuse(k, problems[k])
-                if watch is None:
-                    return self._settled(k, problems[k], tasks[k](budget=budget))
-                watch.begin(k)
-                solution = tasks[k](budget=budget, observe=watch.observer(k, self._share(tol)))
-                watch.end(k, solution)
-                return self._settled(k, problems[k], solution)
-
-            is_one = len(tasks) == 1
-            solutions = [run(0, budget)] if is_one else solve_several(tasks, run, budget, threads, watch, self._takes_backends)
+            is_small = self._may_be_solved_at_once and X.shape[0] <= MOST_SAMPLES
+            at_once = solved_at_once(self, X, labels, weights, tol) if is_small else None
+            if at_once is not None and at_once.is_solved:
+                problems, solutions = [], at_once.solutions
+                if watch is not None:
+                    watch.saw(solutions, share)
+            else:
+                problems = self._problems(X, labels, weights)
+                warm = self._warm_starts(problems, labels) if at_once is None else at_once.solutions
+                pairs = enumerate(zip(problems, warm, strict=True))
+                train = [partial(self._trainer(k, seed), own, solver, tol=tol, warm=last) for k, (own, last) in pairs]
+                solutions = solve_several(self, problems, train, self._allowance(problems[0]), threads, watch, share)
             self._keep(X, labels, weights, fingerprint())
             self._store(X, labels, problems, solutions)
+            if at_once is not None and not problems:
+                self._balls = at_once.balls
         self._warn(solutions, tol)
         return any(solution.status is Status.INTERRUPTED for solution in solutions)
-
-    def _at_once(self, X: Matrix, labels: Indices, weights: Floats, tol: float) -> AtOnce | None:
-        """The solutions of all problems, where small ones can be solved together."""
-        return None
 
     def _checked_tol(self) -> float:
         """The tolerance; parameters that no other object checks are checked here."""
@@ -314,7 +297,7 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
         self.shape_fit_, self.fingerprint_ = X.shape, fingerprint
 
     def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
-        """Keep what was found; no problems where they were solved `_at_once`."""
+        """Keep what was found; no problems where they were solved at once."""
         self.intercept_ = np.array([solution.b for solution in solutions])
         self._balls = optimum_balls(problems, solutions) if problems else []
         self._last_fit = labels if self.warm_start else None

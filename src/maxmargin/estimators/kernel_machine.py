@@ -11,11 +11,10 @@ from maxmargin.core import Candidate, Problem, Solution, Status, products
 from maxmargin.core.certificate.pairs import lengths_from
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Classifier, check_choice, check_flag
-from maxmargin.estimators.multiclass.at_once import AtOnce, solved_at_once
 from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pair_sums, places, vote
 from maxmargin.estimators.separable import refuse_contradictions, separated
 from maxmargin.kernel_matrix.expansion import Expansion
-from maxmargin.kernels import Linear, Precomputed
+from maxmargin.kernels import Kernel, Linear, Precomputed
 from maxmargin.kernels.tiles import TILE_ROWS, cut, rows_that_fit, values_of
 from maxmargin.rounding import UNIT
 from maxmargin.threads import usable_threads
@@ -56,7 +55,7 @@ class KernelClassifier(KernelParameters):
     break_ties: bool = False
     verbose: int = False
 
-    _is_pairwise = True
+    _is_pairwise = _may_be_solved_at_once = True
 
     def _checked_tol(self) -> float:
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
@@ -70,14 +69,11 @@ class KernelClassifier(KernelParameters):
     def _settled(self, k: int, problem: Problem, solution: Solution) -> Solution:
         return separated(problem, solution, *self._sides()[k]) if problem.is_hard else solution
 
-    def _at_once(self, X: Matrix, labels: Indices, weights: Floats, tol: float) -> AtOnce | None:
-        return solved_at_once(self, X, labels, weights, tol)
-
     def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
         super()._store(X, labels, problems, solutions)
         n_classes, kernel = len(self.classes_), problems[0].kernel if problems else self.kernel_
         support, self.dual_coef_ = pack_dual([solution.beta for solution in solutions], labels, n_classes)
-        self.kernel_ = kernel
+        self.kernel_: Kernel = kernel
         self.support_ = support.astype(np.int32)
         self.n_support_ = np.bincount(labels[support], minlength=n_classes).astype(np.int32)
         reference = kernel.reference(X, support)

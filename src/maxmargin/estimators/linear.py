@@ -124,7 +124,7 @@ class LinearSVC(OneVsRest):
     multi_class: str = "ovr"
     probability: bool = False
 
-    _takes_backends = True
+    _takes_backends = _may_be_solved_at_once = True
 
     def _checked_tol(self) -> float:
         if (self.dual, self.multi_class, self.probability) != ("auto", "ovr", False):

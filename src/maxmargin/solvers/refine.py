@@ -43,19 +43,17 @@ REFINE = RefineTuning()
 
 
 def refine(problem: Problem, candidate: Candidate, tol: float = 0.0) -> Candidate:
-    """The candidate, or a better one with the same support, where its gap is above `tol`; costs O(free³) a round.
+    """The candidate, or a better one with the same support; costs O(free³) a round.
 
-    Each way to improve it is repeated as long as that halves the gap; all end at `tol`, or where little more than rounding is left.
+    Each way to improve it is repeated as long as that halves the gap, until little but rounding is left; Newton's alone where the
+    gap is at most `tol` without.
     """
     if problem.groups is not None:
         return candidate
-    best, enough = scored(problem, candidate, tol), max(tol, 64.0 * UNIT)
+    best = scored(problem, candidate, tol) if tol > 0.0 else candidate
     best_gap = certify(problem, best, best.scores, tol=tol).relative_gap
-    if best_gap <= enough:
-        return best if tol > 0.0 else candidate
-    best = candidate
-    farther = partial(straighten, errors=2.0), outward, partial(outward, errors=2.0)
-    for improve in (_newton_round, straighten, to_kink, *farther):
+    farther = straighten, to_kink, partial(straighten, errors=2.0), outward, partial(outward, errors=2.0)
+    for improve in (_newton_round, *farther):
         has_halved = True
         while has_halved:
             trial = improve(problem, best)
@@ -63,7 +61,7 @@ def refine(problem: Problem, candidate: Candidate, tol: float = 0.0) -> Candidat
             has_halved = gap < 0.5 * best_gap
             if gap < best_gap:
                 best, best_gap = trial, gap
-        if best_gap <= enough:
+        if best_gap <= max(tol, 64.0 * UNIT):
             break
     return best
 

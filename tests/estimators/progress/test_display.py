@@ -83,7 +83,7 @@ def test_a_fit_that_nobody_watches_has_no_observer(monkeypatch, verbose):
         return solve(*args, **settings)
 
     monkeypatch.setattr("maxmargin.estimators.base.solve", spy)
-    LinearSVC(verbose=verbose).fit(IRIS.data, NAMES)
+    LinearSVC(loss="squared_hinge", verbose=verbose).fit(IRIS.data, NAMES)
     HardMarginSVC(verbose=verbose).fit(X, Y)
     assert [observer is not None for observer in observers] == [verbose] * 4
 

@@ -121,7 +121,7 @@ def pair_steps(
     floor : the least curvature of a pair, as a share of its two diagonal entries (what rounding leaves of twins).
     slot, T, squares, delta, constant : where the rows of K are (−1: nowhere yet), and how one is filled.
     index : empty, or the samples' rows in T, which then is the kernel matrix.
-    O(size of K) a step, at most max_steps of them. Where `max_steps` ends it, the last move is not yet in g.
+    O(size of K) a step, at most max_steps of them; returns how many. Where `max_steps` ends it, the last move is not yet in g.
     """
     big, zero, tiny = rise.dtype.type(1e30), rise.dtype.type(0.0), rise.dtype.type(1e-30)
     two, least = rise.dtype.type(2.0), rise.dtype.type(floor)
@@ -155,6 +155,7 @@ def pair_steps(
         rise[q, i], fall[q, i] = zero if beta[i] < hi[i] else -big, zero if beta[i] > lo[i] else -big
         rise[q, j], fall[q, j] = zero if beta[j] < hi[j] else -big, zero if beta[j] > lo[j] else -big
         step, steps, idle = rise.dtype.type(move), steps + 1, 0
+    return steps
 
 
 @loop

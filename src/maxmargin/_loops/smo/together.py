@@ -12,17 +12,23 @@ from maxmargin._loops.jit import loop
 from maxmargin._loops.smo.hinge_gap import look
 from maxmargin._loops.smo.pair_steps import CHUNK, pair_steps
 
-BIG, ENDLESS = -1e30, 1e300
-"""What forbids a move, and the bounds of the entry that takes what the others move where no sum is fixed."""
+BIG, ENDLESS, FINEST = -1e30, 1e300, 1e-15
+"""What forbids a move; the bounds of the entry that takes what the others move where no sum is fixed; some units of rounding."""
+
+SHARE, ROUNDS = 0.1, 20
+"""The share of its violation to which a round goes, and the most rounds: by then nothing is left of it but rounding."""
+
+SPARE = 4e5
+"""Entries that the pairs of all problems may pass over for digits beyond the goal: less time than it takes to set them up."""
 
 
 @loop
-def solve_together(K, rows, starts, y, cost, is_free, goal, most_rounds, beta, f, biases, rounds):
+def solve_together(K, rows, starts, y, cost, is_free, goal, most_work, beta, f, biases, rounds):
     """Solve each of the problems; fills β, the scores f = Kβ summed anew, the biases, and the rounds that each took.
 
     K : the kernel matrix of all rows of the data, in float64. Problem p has the samples starts[p] … starts[p + 1], which are the
     rows `rows` of the data.
-    goal : the relative gap that is enough. A problem that has not reached it after `most_rounds` rounds is left as it is.
+    goal : the relative gap that is enough. A problem whose pairs have passed over `most_work` entries is left as it is.
     """
     nothing, longest = np.zeros(0), 0
     for p in range(starts.shape[0] - 1):
@@ -47,19 +53,21 @@ def solve_together(K, rows, starts, y, cost, is_free, goal, most_rounds, beta, f
         slot[n:] = 0
         if not is_free:
             lo[n], hi[n], rise[0, n], fall[0, n] = -ENDLESS, ENDLESS, 0.0, 0.0
-        used = np.array([1, 0])
-        while rounds[p] < most_rounds:
+        used, work, allowed = np.array([1, 0]), 0.0, most_work / ROUNDS
+        for _ in range(ROUNDS):
             rounds[p] += 1
-            pair_steps(
-                kept, slot, K, nothing, nothing, 0.0, diagonal, g, b, lo, hi, rise, fall, 1e-15, 0.1, 1e-15, 100 * size,
-                used, index[:n],
+            work += size * pair_steps(
+                kept, slot, K, nothing, nothing, 0.0, diagonal, g, b, lo, hi, rise, fall, FINEST, SHARE, FINEST,
+                int(allowed / size), used, index[:n],
             )  # fmt: skip
             biases[p], missing = look(g[:n], own, b[:n], costs, is_free)
             dual = 0.0
             for j in range(n):
                 dual -= 0.5 * b[j] * (g[j] - own[j])
             if missing <= goal * (dual + missing):
-                break
+                allowed = SPARE / (starts.shape[0] - 1) - work
+                if allowed < size or missing <= FINEST * dual:
+                    break
         beta[first:last] = b[:n]
         total = np.zeros(size)
         for j in range(n):

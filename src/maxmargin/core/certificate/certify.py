@@ -128,7 +128,7 @@ class Certificate:
         if not self.convex or math.isnan(self.distance) or math.isinf(self.gap):
             return math.inf
         half = min(0.5 * self.distance, math.sqrt(0.5 * self.gap))
-        return raised(math.sqrt(max(self.gap - half * half, 0.0)) + half, 8)
+        return float(raised(math.sqrt(max(self.gap - half * half, 0.0)) + half, 8))
 
     def __str__(self) -> str:
         parts = (self._verdict(), self._advice(), self._margin_sentence(), self._groups_sentence())
@@ -308,11 +308,15 @@ def each_assembled(
         pair.is_psd,
         np.where(is_finite, np.fmax(gap - part.plain - pair.plain, 0.0), np.inf),
     )
-    rows = zip(*(np.atleast_1d(column).tolist() for column in columns), strict=True)
-    return [
-        Certificate(*row[:5], Groups(*row[5:8]), *row[8:10], psd is not False and row[10], psd is None, row[11], tol)
-        for row in rows
-    ]
+    found = []
+    for row in zip(*(np.atleast_1d(column).tolist() for column in columns), strict=True):
+        primal, dual, whole, relative, violation, *counts = row[:8]
+        margin, distance, is_psd, rounding = row[8:]
+        convex, groups = psd is not False and is_psd, Groups(*counts)
+        bounds = primal, dual, whole, relative, violation
+        margin = math.nan if math.isnan(margin) else margin  # the one object, so that equal certificates are ==
+        found.append(Certificate(*bounds, groups, margin, distance, convex, psd is None, rounding, tol))
+    return found
 
 
 class Price(NamedTuple):

@@ -114,7 +114,7 @@ class Made:
         """A bound of the error, in the Euclidean norm."""
         share = float(gamma(self.used + 2))
         lost = 8.0 * self.used * math.sqrt(len(self.high)) * SMALLEST  # where products, or their errors, underflow
-        return raised((share if self.low is None else 4.0 * share * share) * self.bulk + lost, 4)
+        return float(raised((share if self.low is None else 4.0 * share * share) * self.bulk + lost, 4))
 
 
 def of_weights(problem: Problem, candidate: Candidate, beta: Floats, scale: Scale | None, part: Part, tol: float) -> Pair:
@@ -209,6 +209,28 @@ def of_each_expansion(starts: Indices, beta: Floats, f: Floats, error: Floats) -
     value, nothing = 0.5 * _up(own + own_error), np.zeros(len(n))
     below, is_psd = 0.5 * _down(own - own_error), own + own_error >= 0.0
     return Pair(value, below, value, nothing, nothing, norm, norm_below * (1.0 - 4.0 * UNIT), nothing, is_psd)
+
+
+def of_each_weights(W: Floats, used: Indices, bulk: Floats) -> Pair:
+    """Of several linear problems without a penalised bias, each with its w, a row of W, the sum of `used` terms β_jx_j;
+    bulk = Σ|β_j|‖x_j‖ from above, but for the rounding of its sum.
+    """
+    square, d, nothing = np.einsum("ij,ij->i", W, W), W.shape[1], np.zeros(len(W))
+    made_error = raised(gamma(used + 2) * raised(bulk, used) + 8.0 * used * math.sqrt(d) * SMALLEST, 4)
+    norm = np.where(W.any(axis=1), np.sqrt(raised(square + 2.0 * d * SMALLEST, d + 2)) * (1.0 + 4.0 * UNIT), 0.0)
+    norm_below = np.sqrt(np.maximum(square - 2.0 * d * SMALLEST, 0.0)) * (1.0 - gamma(d + 8))
+    distance = raised(made_error)
+    return Pair(
+        value=raised(0.5 * norm * norm, 4),
+        value_below=0.5 * norm_below * norm_below * (1.0 - 8.0 * UNIT),
+        conjugate=raised(0.5 * np.square(norm + made_error), 4),
+        apart=raised(0.5 * distance * distance),
+        plain=nothing,
+        norm=norm,
+        norm_below=norm_below,
+        distance=distance,
+        is_psd=nothing == 0.0,
+    )
 
 
 class Square(NamedTuple):

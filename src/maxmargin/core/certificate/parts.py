@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.losses import Loss
+from maxmargin.core.losses import Hinge, Loss
 from maxmargin.rounding import UNIT, gamma, raised
 from maxmargin.typing import Floats, Indices
 
@@ -21,14 +21,14 @@ TINY = float(np.finfo(np.float64).tiny)
 BLOCK_SAMPLES = 8192
 """Samples that are judged at a time: 64 kB an array."""
 
-OUTWARD = 1.0 + UNIT * np.array([0.0, 0.0, 8.0, -8.0, 0.0, 8.0])
-"""What makes bounds of the sums of `_soft_terms`: their products are rounded."""
-
 WORTH_TAKING = 1e-3
 """A sample may give up α only if its own is at least this share of its class's largest: far more than rounding can ask for."""
 
 Lengths = Callable[[Indices], Floats]
 """Upper bounds of ‖φ(x_j)‖ for some samples."""
+
+WIDEST, OF_POSITIVE, OF_NEGATIVE = 13, 14, 15
+"""Positions in `hinge_sums`, beyond those that are fields of a part."""
 
 OUTSIDE, ON, INSIDE, ABSENT = range(4)
 """The groups: α = 0, 0 < α < c, α = c; and a sample without cost, which has no α."""
@@ -148,54 +148,71 @@ class Part:
     @classmethod
     def of(cls, loss: Loss, samples: Samples, scale: Scale | None = None, lengths: Lengths | None = None) -> "Part":
         """Judge some samples. `scale` makes it a hard margin; `lengths` are needed where the bias is free."""
+        n = len(samples.slack)
+        spare = (NO_SPARE, NO_SPARE) if lengths is None else _spare(loss, samples, lengths)
+        if n and scale is None and samples.target is None and isinstance(loss, Hinge):
+            return cls._of_sums(hinge_sums(samples, np.zeros(1, dtype=np.intp))[0].tolist(), n, spare)
         from maxmargin._loops.compensated import sum_twice
 
-        n = len(samples.slack)
         sums, violation, closest = np.zeros(6), 0.0, math.inf
         step = BLOCK_SAMPLES if scale is None else max(n, 1)  # a hard margin measures each α by the largest
         for start in range(0, n, step):
             some = samples.some(slice(start, start + step))
             with np.errstate(invalid="ignore", over="ignore"):
-                sums += OUTWARD * _soft_terms(loss, some).sum(axis=1) if scale is None else _hard_sums(some, scale)
+                sums += _soft_sums(loss, some) if scale is None else _hard_sums(some, scale)
                 target = 1.0 if some.target is None else some.target
                 closest = float(np.minimum(closest, (target - some.slack - some.error).min()))
                 m = some.slack if scale is None else np.minimum(1.0 - (1.0 - some.slack) * scale.most, 0.0)
                 violation = float(np.maximum(violation, loss.kkt_violation(m, some.alpha, some.cost).max()))
-        size, penalty = sums[4:].tolist()
+        residual, plain, losses, below, size, penalty = sums.tolist()
+        lost = n * TINY if _may_underflow(samples) else 0.0
+        has_penalty = bool(samples.alpha.any() and loss.dual_diagonal(samples.cost).any())
+        high, low = sum_twice(samples.alpha * samples.y)
         return cls(
-            *_bounded_sums(sums[:4].tolist(), samples, n),
-            gain=_gain_below(samples, size) - _penalty_above(loss, samples, penalty, n),
-            **_signed_sum(*sum_twice(samples.alpha * samples.y), size, n),
-            spare=(NO_SPARE, NO_SPARE) if lengths is None else _spare(loss, samples, lengths),
+            count=n,
+            residual=raised(residual, n) + lost,
+            plain=plain,
+            loss=raised(losses, n) + lost,
+            loss_below=below * (1.0 - gamma(n + 4)),
+            gain=_gain_below(samples, size) - raised(penalty, n) - (n * TINY if has_penalty else 0.0),
+            high=high,
+            low=low,
+            low_error=_error_of_twice(low, size, n),
+            spare=spare,
             closest=_lowered(closest) if n else math.inf,
             violation=violation if scale is None or math.isfinite(scale.most) else math.inf,
             groups=count_groups(loss, samples.cost, samples.alpha),
         )
 
     @classmethod
-    def of_each(cls, loss: Loss, samples: Samples, starts: Indices, longest: float) -> "Part":
-        """Those of soft classification problems whose samples stand one after the other, from `starts` on.
+    def of_each(cls, samples: Samples, starts: Indices, longest: float) -> "Part":
+        """Those of soft problems with the hinge whose samples stand one after the other, from `starts` on.
 
         Whoever gives up some α is not looked for: the largest slack and `longest`, that of ‖φ(x)‖, do for each of them.
         """
-        from maxmargin._loops.compensated import sum_of_each
+        n, sums = np.diff(starts, append=len(samples.slack)), hinge_sums(samples, starts).T
+        spare = Spare(np.minimum(sums[OF_POSITIVE], sums[OF_NEGATIVE]), raised(sums[WIDEST]), longest, 0.0)
+        return cls._of_sums(sums, n, (spare, spare))
 
-        n, high, low = np.diff(starts, append=len(samples.slack)), np.empty(len(starts)), np.empty(len(starts))
-        sums = OUTWARD[:, np.newaxis] * np.add.reduceat(_soft_terms(loss, samples), starts, axis=1)
-        sum_of_each(samples.alpha * samples.y, starts, high, low)
-        group = group_of_each(loss, samples.cost, samples.alpha)
-        largest = (np.maximum.reduceat(np.where(samples.y == sign, samples.alpha, 0.0), starts) for sign in (1.0, -1.0))
-        slack = raised(np.maximum.reduceat(np.abs(samples.slack) + samples.error, starts))
-        diagonal = raised(np.maximum.reduceat(loss.dual_diagonal(samples.cost), starts))
-        spare = Spare(np.minimum(*largest), slack, longest, diagonal)
+    @classmethod
+    def _of_sums(cls, sums: Any, n: Any, spare: tuple[Spare, Spare]) -> "Part":
+        """From the `hinge_sums` of one problem, or of several."""
+        residual, plain, losses, below, size, high, low, closest, violation, outside, on, inside, is_lost = sums[:13]
+        up, lost = 1.0 + 8.0 * UNIT, is_lost * (n * TINY)
         return cls(
-            *_bounded_sums(sums[:4], samples, n),
-            gain=sums[4] * (1.0 - gamma(n + 4)) - _penalty_above(loss, samples, sums[5], n),
-            **_signed_sum(high, low, sums[4], n),
-            spare=(spare, spare),
-            closest=_lowered(np.minimum.reduceat(1.0 - samples.slack - samples.error, starts)),
-            violation=np.maximum.reduceat(loss.kkt_violation(samples.slack, samples.alpha, samples.cost), starts),
-            groups=Groups(*(np.add.reduceat(group == g, starts, dtype=np.intp) for g in (OUTSIDE, ON, INSIDE))),
+            count=n,
+            residual=raised(residual * up, n) + lost,
+            plain=plain,
+            loss=raised(losses * up, n) + lost,
+            loss_below=below * (1.0 - 8.0 * UNIT) * (1.0 - gamma(n + 4)),
+            gain=size * (1.0 - gamma(n + 4)),
+            high=high,
+            low=low,
+            low_error=_error_of_twice(low, size, n),
+            spare=spare,
+            closest=_lowered(closest),
+            violation=violation,
+            groups=Groups(*(np.asarray(count).astype(int).tolist() for count in (outside, on, inside))),
         )
 
     def __add__(self, other: "Part") -> "Part":
@@ -247,27 +264,23 @@ def _may_underflow(samples: Samples) -> bool:
     return bool(((m + e > 0) | ((samples.alpha > 0) & (e - m > 0))).any())
 
 
-def _bounded_sums(sums: Any, samples: Samples, n: Any) -> tuple[Any, ...]:
-    """The first fields of a part of n samples, from its sums of the residual's bound, the residual, and the loss's two bounds."""
-    residual, plain, losses, below = sums
-    lost = n * TINY if _may_underflow(samples) else 0.0
-    return n, raised(residual, n) + lost, plain, raised(losses, n) + lost, below * (1.0 - gamma(n + 4))
+def hinge_sums(samples: Samples, starts: Indices) -> Floats:
+    """The sums of `_loops.hinge_sums`: a row for each of the problems, whose samples stand one after the other."""
+    from maxmargin._loops.hinge_sums import N_SUMS, hinge_sums
 
-
-def _penalty_above(loss: Loss, samples: Samples, penalty: Any, n: Any) -> Any:
-    """The sum of the dual penalty from above."""
-    has_penalty = bool(samples.alpha.any() and loss.dual_diagonal(samples.cost).any())
-    return raised(penalty, n) + (n * TINY if has_penalty else 0.0)
+    out = np.empty((len(starts), N_SUMS))
+    hinge_sums(*samples[:5], starts, out)
+    return out
 
 
 def _lowered(closest: Any) -> Any:
     return closest - 4.0 * UNIT * (1.0 + abs(closest))
 
 
-def _signed_sum(high: Any, low: Any, size: Any, n: Any) -> dict[str, Any]:
-    """Σβ as a sum of n numbers in twice the working precision has made it, with a bound of its error; size = Σα."""
+def _error_of_twice(low: Any, size: Any, n: Any) -> Any:
+    """A bound of the error of Σβ where n numbers were summed in twice the working precision; size = Σα."""
     share = gamma(n)
-    return {"high": high, "low": low, "low_error": raised(2.0 * share * share * size + UNIT * abs(low))}
+    return raised(2.0 * share * share * size + UNIT * abs(low))
 
 
 def _gain_below(samples: Samples, size: float) -> float:
@@ -300,19 +313,19 @@ def _spare(loss: Loss, samples: Samples, lengths: Lengths) -> tuple[Spare, Spare
     return found[0], found[1]
 
 
-def _soft_terms(loss: Loss, some: Samples) -> Floats:
-    """Of each sample the residual's bound, the residual, the loss at both ends, α and the dual penalty, up to `OUTWARD`."""
+def _soft_sums(loss: Loss, some: Samples) -> Floats:
+    """Σ of the residual's bound, the residual, the loss from above and below, α and the dual penalty."""
     m, alpha, cost = some.slack, some.alpha, some.cost
     reach = some.error * (1.0 + 4.0 * UNIT)
     wide = reach + 4.0 * UNIT * (1.0 + np.abs(m) + reach)  # 1 − m rounds too
     return np.array(
         [
-            loss.residual_above(m, reach, alpha, cost),
-            loss.residual(m, alpha, cost),
-            cost * loss.value(1.0 - m - wide),
-            cost * loss.value(1.0 - m + wide),
-            alpha,
-            loss.dual_penalty(alpha, cost),
+            loss.residual_above(m, reach, alpha, cost).sum(),
+            loss.residual(m, alpha, cost).sum(),
+            cost @ loss.value(1.0 - m - wide) * (1.0 + 8.0 * UNIT),
+            cost @ loss.value(1.0 - m + wide) * (1.0 - 8.0 * UNIT),
+            alpha.sum(),
+            loss.dual_penalty(alpha, cost).sum() * (1.0 + 8.0 * UNIT),
         ]
     )
 

@@ -236,6 +236,13 @@ class LinearScores:
         return Scores(np.nan_to_num(f), f_error, np.nan_to_num(m), error * (1.0 + 8.0 * UNIT))
 
 
+def scores_of_each(X: Matrix, W: Floats, lengths: Floats) -> tuple[Floats, Floats]:
+    """⟨w, x⟩ of each row x, for several weights at once, the rows of W; and bounds of the errors: two arrays (n, k)."""
+    terms, sizes = products.entries(X), np.array([length_above(w) for w in W])
+    errors = [products.product_errors(terms, lengths, size) for size in sizes.tolist()]
+    return products.scores(X, W.T), np.array(errors).T
+
+
 class _Kernel:
     """Σ w_i k(x_i, x) in float32 or float64, then in float64, then by differences."""
 

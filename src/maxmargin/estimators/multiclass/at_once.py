@@ -1,13 +1,12 @@
 """Small data: all pairs of classes are posed, solved and certified together (`solvers.smo.together`)."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core import Solution, Status
 from maxmargin.core.certificate.optimum_ball import OptimumBall
-from maxmargin.estimators.multiclass.parallel import jobs_elsewhere
-from maxmargin.estimators.progress.callbacks import WATCHER
 from maxmargin.estimators.training_data import class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import Linear
@@ -16,8 +15,8 @@ from maxmargin.solvers.smo.together import Together, solve_together
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices, Matrix
 
-MOST_SAMPLES = 2000
-"""Rows of data whose kernel matrix is made as a whole: 32 MB."""
+MOST_SAMPLES, MOST_LINEAR = 2000, 600
+"""Rows of data whose kernel matrix is made as a whole: 32 MB; with fewer features than rows, weights are faster from 600 on."""
 
 
 class AtOnce(NamedTuple):
@@ -26,22 +25,26 @@ class AtOnce(NamedTuple):
     solutions: list[Solution]
     balls: list[OptimumBall]
 
+    @property
+    def is_solved(self) -> bool:
+        """Whether each problem has reached its gap."""
+        return all(solution.status is Status.SOLVED for solution in self.solutions)
+
 
 def solved_at_once(model: Any, X: Matrix, labels: Indices, weights: Floats, tol: float) -> AtOnce | None:
-    """The solutions of a classifier with a kernel; None where its data are large, its options ask for more than a gap, or a gap
-    was not reached.
-    """
-    asked = model.loss, model.solver, model.warm_start, model.max_iter, model.max_seconds, model.n_starts
-    is_watched = model.verbose or getattr(model, "_skl_callbacks", None) or WATCHER.get() is not None
-    if X.shape[0] > MOST_SAMPLES or asked != ("hinge", "auto", False, -1, None, 1) or is_watched or jobs_elsewhere():
+    """The solutions of a classifier with the hinge; None where its data are large, or its options ask for more than a gap."""
+    budget: Budget = model._budget(model.max_iter, model.max_seconds, model.cache_size)
+    asked = model.loss, model.penalty, model.solver, model.warm_start, budget.iterations, budget.seconds, model.n_starts
+    if 8 * X.shape[0] ** 2 > budget.bytes or asked != ("hinge", "l2", "auto", False, None, None, 1):
         return None
     trade_off, bias, kernel = model._trade_off(), model._bias(), model._resolved_kernel(X, weights)
-    if trade_off.is_hard or kernel.psd is False or isinstance(kernel, Linear) or not weights.all():
+    is_too_long = isinstance(kernel, Linear) and X.shape[0] > MOST_LINEAR
+    if is_too_long or trade_off.is_hard or bias.kind == "penalized" or kernel.psd is False:
         return None
-    clock = Clock(Budget())
+    clock = Clock(budget)
     factors = class_factors(model.class_weight, model.classes_, labels, weights)[labels]
-    members, opponents = [labels == k for k in range(len(model.classes_))], model._opponents()
-    chosen = [np.flatnonzero(members[i] | members[j]) for i, j in opponents]
+    present, opponents = np.where(weights > 0.0, labels, -1), model._opponents()
+    chosen = [np.flatnonzero(present >= 0 if j is None else (present == i) | (present == j)) for i, j in opponents]
     rows, sizes = np.concatenate(chosen), np.array([len(own) for own in chosen])
     y = np.where(labels[rows] == np.repeat([i for i, _ in opponents], sizes), 1.0, -1.0)
     if trade_off.is_mean and len(chosen) > 1:
@@ -51,7 +54,19 @@ def solved_at_once(model: Any, X: Matrix, labels: Indices, weights: Floats, tol:
     together = Together(rows, np.concatenate(([0], np.cumsum(sizes))), y, cost, bias.is_free)
     with one_blas_thread():
         found = solve_together(KernelMatrix(kernel, X, dtype=np.float64), together, tol, clock)
-    if found is None or any(each.solution.status is not Status.SOLVED for each in found):
+    if found is None:
         return None
-    model.kernel_ = kernel
-    return AtOnce([each.solution for each in found], [each.ball for each in found if each.ball is not None])
+    if model._is_pairwise:  # a kernel machine
+        model.kernel_ = kernel
+    solutions = [each.solution for each in found]
+    if not weights.all():
+        everyone = [np.ones(len(labels), bool) if j is None else (labels == i) | (labels == j) for i, j in opponents]
+        solutions = [_with_absent(each, weights[own] > 0.0) for each, own in zip(solutions, everyone, strict=True)]
+    return AtOnce(solutions, [each.ball for each in found if each.ball is not None])
+
+
+def _with_absent(solution: Solution, is_present: Any) -> Solution:
+    """A solution whose β knows the samples without weight too: theirs is 0."""
+    beta = np.zeros(len(is_present))
+    beta[is_present] = solution.beta
+    return replace(solution, beta=beta, w=beta if solution.w is solution.beta else solution.w)

@@ -53,7 +53,7 @@ def pair_sums(sums: Floats, n_classes: int) -> Floats:
 
 
 class Vote(NamedTuple):
-    """The class of each sample, and whether it stays the same whatever the decisions are within their errors, if those are known."""
+    """The class of each sample, and whether it stays the same whatever the decisions are within their errors; None: not asked."""
 
     winner: Indices
     is_certain: Any = None
@@ -61,7 +61,7 @@ class Vote(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _sides(n_classes: int) -> Any:
-    """Of each pair 1 for its first class, and 1 for its second: two arrays (n_classes, n_pairs); float32 holds such sums exactly."""
+    """Of each pair 1 for its first class, and 1 for its second: two arrays (n_classes, n_pairs); float32 sums them exactly."""
     sides = np.array(opponents(n_classes)).T[:, np.newaxis] == np.arange(n_classes)[:, np.newaxis]
     return sides.astype(np.float32)
 

@@ -8,12 +8,10 @@ all of it runs in threads of this process, which copy nothing.
 """
 
 import math
-import operator
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeVar
 
 from maxmargin._loops.compile_time import Stopwatch
@@ -24,22 +22,6 @@ from maxmargin.threads import one_blas_thread, short_turns, usable_threads
 T = TypeVar("T")
 Task = Callable[..., T]
 Run = Callable[[int, Budget], T]
-
-
-def solve_several(
-    tasks: Sequence[Task[T]], run: Run[T], budget: Budget, n_threads: int, watch: Any, takes_backends: bool
-) -> list[T]:
-    """The solution of each task: by `run` in threads, or by the tasks themselves where joblib's backend takes several.
-
-    Another process tells nobody how it goes on, so that a watch, if there is one, hears of the ends alone.
-    """
-    if not takes_backends or not jobs_elsewhere():
-        return in_threads(run, len(tasks), budget, n_threads)
-    solutions = map_elsewhere(operator.call, [(partial(task, budget=budget),) for task in tasks])
-    for k, solution in enumerate(solutions if watch is not None else ()):
-        watch.begin(k)
-        watch.end(k, solution)
-    return solutions
 
 
 def jobs_elsewhere() -> int:

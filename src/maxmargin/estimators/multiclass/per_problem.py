@@ -1,11 +1,20 @@
-"""The answers of several binary problems side by side."""
+"""The binary problems of one fit: each is solved, and their answers stand side by side."""
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from maxmargin.core import Solution
+from maxmargin.estimators.multiclass.parallel import in_threads, jobs_elsewhere, map_elsewhere
 from maxmargin.notebook import box
+from maxmargin.solvers import Budget
+
+Train = Callable[..., Solution]
+"""What solves one problem: it is called as `solve` is."""
 
 
 class PerProblem(tuple[Any, ...]):
@@ -36,6 +45,43 @@ class Certificates(PerProblem):
 
     def __str__(self) -> str:
         return f"Of {len(self)} problems, the one with the largest gap: {self.worst}"
+
+
+def solve_several(
+    model: Any,
+    problems: Sequence[Any],
+    train: Sequence[Train],
+    budget: Budget,
+    n_threads: int,
+    watch: Any,
+    share: Callable[[], Any],
+) -> list[Solution]:
+    """The solution of each problem of a model: in threads, or by `train` alone where joblib's backend takes several.
+
+    Another process tells nobody how it goes on, so that a watch, if there is one, hears of the ends alone; else it is told which
+    `share` of a problem is behind.
+    """
+    budget = replace(budget, bytes=budget.bytes // min(n_threads, len(problems)))  # as many fits hold rows at a time
+
+    def run(k: int, budget: Budget) -> Solution:
+        model._refuse(k, problems[k])
+        if watch is not None:
+            watch.begin(k)
+        solution = train[k](budget=budget, **({} if watch is None else {"observe": watch.observer(k, share())}))
+        if watch is not None:
+            watch.end(k, solution)
+        settled: Solution = model._settled(k, problems[k], solution)
+        return settled
+
+    if len(train) == 1:
+        return [run(0, budget)]
+    if not model._takes_backends or not jobs_elsewhere():
+        return in_threads(run, len(train), budget, n_threads)
+    solutions = map_elsewhere(operator.call, [(partial(task, budget=budget),) for task in train])
+    for k, solution in enumerate(solutions if watch is not None else ()):
+        watch.begin(k)
+        watch.end(k, solution)
+    return solutions
 
 
 def alone(items: Sequence[Any]) -> Any:

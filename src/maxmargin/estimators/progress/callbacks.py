@@ -82,6 +82,14 @@ class Watch:
         """Problem k has ended."""
         self._tell("end", k, solution)
 
+    def saw(self, solutions: Sequence[Solution], share: Callable[[], Callable[[Event], float]]) -> None:
+        """All problems were solved at once: each tells of its end alone."""
+        for k, solution in enumerate(solutions):
+            self.begin(k)
+            last = solution.trace[-1]
+            self.observer(k, share())(Event(last.seconds, last.iteration, last.relative_gap, solution.certificate))
+            self.end(k, solution)
+
     def _tell(self, what: str, *news: Any) -> list[Any]:
         with self._lock:
             return [getattr(watcher, what)(*news) for watcher in self._watchers]

@@ -12,8 +12,8 @@ from maxmargin.analysis.separability import separable_from
 from maxmargin.analysis.witness import Separable
 from maxmargin.core import Candidate, Problem
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import Train, check_choice, check_flag, is_number, seed_from
-from maxmargin.estimators.multiclass.per_problem import alone
+from maxmargin.estimators.base import check_choice, check_flag, is_number, seed_from
+from maxmargin.estimators.multiclass.per_problem import Train, alone
 from maxmargin.estimators.progress.callbacks import warn_of_mistakes
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner
 from maxmargin.kernels.tiles import TILE_ROWS, rows_that_fit

@@ -107,7 +107,7 @@ class InteriorPoint(Solver):
             return Progress(state.best_gap, 0, is_last, is_last and problem.is_hard and np.isinf(state.best_gap))
         result = run_clarabel(program := reduce(problem, units), clock)
         state.rough = program.beta(result.x, result.z)
-        candidate = refine(problem, to_candidate(problem, state.rough), tol)
+        candidate = refine(problem, to_candidate(problem, state.rough))
         gap = certify(problem, candidate).relative_gap
         if state.best is None or gap < state.best_gap:
             state.best, state.best_gap = candidate, gap

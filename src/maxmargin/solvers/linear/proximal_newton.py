@@ -137,7 +137,7 @@ class ProximalNewton(RowSolver):
             return Progress.without_claim(gap, tol)
         _keep_the_best(state)
         to_come = rounds_to_come(state.gaps, max(tol, DRIVER.finest), max(len(state.gaps) // 2, tuning.longest))
-        if state.rows.n_values <= REFINE.small and gap > max(tol, math.sqrt(UNIT)):  # steps cost nothing there
+        if state.rows.n_values <= REFINE.small and gap > math.sqrt(UNIT):  # steps cost nothing there
             if len(state.gaps) % tuning.longest:
                 return Progress.without_claim(gap, tol, to_come=to_come)
             gap = 0.0  # asks for the check: `finish` may find the last digits already

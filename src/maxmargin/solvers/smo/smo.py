@@ -106,7 +106,7 @@ class SMO(Solver):
             if not state.is_exact and (is_near or state.stands_still(tuning.window)):
                 self._be_exact(state)
                 return _without_claim(state, tol)
-            if state.gap <= tol:
+            if state.gap <= self._goal(state, tol):
                 return Progress(state.gap)
             if self.shrinking and 2 * (state.rounds - state.last_shrink) >= tuning.slow_rounds:
                 shrink(state)
@@ -145,6 +145,13 @@ class SMO(Solver):
     def _is_refined(self, problem: Problem) -> bool:
         """Whether the last digits cost nothing worth mentioning."""
         return problem.n <= self.tuning.few and problem.kernel.psd is not False
+
+    def _goal(self, state: State, tol: float) -> float:
+        """The gap to claim: a small problem is to know its free samples before its last digits are computed."""
+        tuning = self.tuning
+        if not self._is_refined(state.problem) or state.rounds >= tuning.window:
+            return tol
+        return tol if state.stands_still(tuning.slow_rounds) else min(tol, tuning.fine)
 
     def _restart(self, state: State, beta: Floats, f: Floats) -> None:
         """Begin again at β, whose scores are known, with all samples."""

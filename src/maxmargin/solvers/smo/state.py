@@ -54,6 +54,9 @@ class SMOTuning:
     """Rounds in which the gap must halve, or the next working sets are twice as large. Half as many lie between two looks for
     samples to leave out; so many pass without progress before a small problem claims what it has."""
 
+    fine: float = 1e-7
+    """Relative gap at which the free samples of a small problem are certain, and its last digits are computed."""
+
     factor_below: float = 0.07
     """Relative gap below which the equations of the face are factored."""
 

@@ -11,16 +11,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core import Hinge, Solution, Status, TracePoint
+from maxmargin.core import Solution, Status, TracePoint
 from maxmargin.core.certificate.certify import each_assembled
 from maxmargin.core.certificate.optimum_ball import OptimumBall, balls_of_each
-from maxmargin.core.certificate.pairs import lengths_from, of_each_expansion
+from maxmargin.core.certificate.pairs import Pair, lengths_from, of_each_expansion, of_each_weights
 from maxmargin.core.certificate.parts import Part, Samples
-from maxmargin.core.certificate.scores import GAP_SHARE, Scores
+from maxmargin.core.certificate.scores import GAP_SHARE, Scores, scores_of_each
+from maxmargin.core.products import lengths_above
 from maxmargin.kernel_matrix.matrix import KernelMatrix
+from maxmargin.kernels import Linear
 from maxmargin.solvers.base import Clock
 from maxmargin.solvers.smo.smo import SMO
 from maxmargin.typing import Floats, Indices
+
+MOST_WORK = SMO.tuning.round_work / SMO.tuning.part
+"""Entries that the pairs of one problem may pass over before it is left to `solve`: some 6 ms."""
 
 
 class Together(NamedTuple):
@@ -36,14 +41,14 @@ class Together(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """A problem's solution, and where the optimum lies."""
+    """A problem's solution, and where the optimum lies, if that is known."""
 
     solution: Solution
     ball: OptimumBall | None
 
 
 def solve_together(matrix: KernelMatrix, problems: Together, tol: float, clock: Clock) -> list[Solved] | None:
-    """The solutions, certified; None where the kernel matrix needs more than float64.
+    """The solutions with their certificates, not all of which need reach `tol`; None where float64 is too coarse for K.
 
     Cost: n² kernel values for all n rows of the data, and the pairs of each problem; memory 8n² bytes.
     """
@@ -55,24 +60,42 @@ def solve_together(matrix: KernelMatrix, problems: Together, tol: float, clock: 
     rows, starts, y, cost, is_free = problems
     beta, f, biases = np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(starts) - 1)
     rounds = np.zeros(len(biases), dtype=np.intp)
-    most_rounds = SMO.tuning.window
-    solve_all(K, rows, starts, y, cost, is_free, (1.0 - GAP_SHARE) * tol, most_rounds, beta, f, biases, rounds)
-    clock.rounds += int(rounds.max())
+    solve_all(K, rows, starts, y, cost, is_free, (1.0 - GAP_SHARE) * tol, MOST_WORK, beta, f, biases, rounds)
     begins, sizes = starts[:-1], np.diff(starts)
-    error = matrix.sum_errors(K, np.bincount(rows, np.abs(beta), len(K)), int(sizes.max()))[rows]
-    scores = Scores.of(f, error, y, np.repeat(biases, sizes))
+    which, pair, models = np.repeat(np.arange(len(sizes)), sizes), None, None
+    if isinstance(matrix.kernel, Linear):
+        lengths = lengths_above(matrix.X)
+        models, pair, f, error = _weights(matrix, problems, which, beta, lengths)
+    else:
+        lengths = lengths_from(np.asarray(matrix.diag(), dtype=np.float64))
+        weights = np.asarray(np.bincount(rows, np.abs(beta), len(K)), dtype=np.float64)  # of each row in all problems
+        error = matrix.sum_errors(K, weights, int(sizes.max()))[rows]
+        pair = of_each_expansion(begins, beta, f, error)
+    scores = Scores.of(f, error, y, biases[which])
     samples = Samples(scores.slack, scores.slack_error, beta * y, cost, y)
-    lengths = lengths_from(matrix.diag())
-    part = Part.of_each(Hinge(), samples, begins, float(lengths.max()))
-    pair = of_each_expansion(begins, beta, f, error)
+    part = Part.of_each(samples, begins, float(lengths.max()))
     certificates = each_assembled(part, pair, is_free=is_free, tol=tol, psd=matrix.kernel.psd)
     balls = balls_of_each(certificates, samples, scores, lengths[rows], begins, is_free) if matrix.kernel.psd else None
     seconds, found = clock.seconds, []
-    for p, (begin, end, b, certificate) in enumerate(zip(begins.tolist(), starts[1:].tolist(), biases.tolist(), certificates)):
-        own = beta[begin:end]
+    for p, certificate in enumerate(certificates):
+        own, took = beta[begins[p] : starts[p + 1]], int(rounds[p])
+        trace = (TracePoint(seconds, took, certificate.primal, certificate.dual, certificate.relative_gap),)
         status = Status.SOLVED if certificate.relative_gap <= tol else Status.UNREACHED
-        trace = (TracePoint(seconds, int(rounds[p]), certificate.primal, certificate.dual, certificate.relative_gap),)
-        why = f"SMO: {end - begin} samples with a kernel, in one call with all problems of the fit"
-        solution = Solution(own, b, own, status, int(rounds[p]), why, trace, certificate)
+        why = f"SMO: only {len(own)} samples: all problems of the fit in one call, on one kernel matrix"
+        w = own if models is None else models[p]
+        solution = Solution(w, float(biases[p]), own, status, took, why, trace, certificate)
         found.append(Solved(solution, None if balls is None else balls[p]))
     return found
+
+
+def _weights(
+    matrix: KernelMatrix, problems: Together, which: Indices, beta: Floats, lengths: Floats
+) -> tuple[Floats, Pair, Floats, Floats]:
+    """The weights of each linear problem, a row each, what they add to a certificate, and the scores with their errors."""
+    rows, X = problems.rows, matrix.X
+    table = np.zeros((len(problems.starts) - 1, X.shape[0]))
+    table[which, rows] = beta
+    W = np.ascontiguousarray((X.T @ table.T).T)
+    pair = of_each_weights(W, np.diff(problems.starts), np.abs(table) @ lengths)
+    f, error = scores_of_each(X, W, lengths)
+    return W, pair, f[rows, which], error[rows, which]

@@ -1,0 +1,54 @@
+"""What samples with the hinge add to a certificate, in one pass; compiled.
+
+The formulas are those of `core.losses.corner.Hinge` for slacks m that err by at most e, with α in [0, c]:
+
+    residual ≤ (c − α)[m + e]₊ + α[e − m]₊,      c[m − e]₊ ≤ loss ≤ c[m + e]₊
+"""
+
+from maxmargin._loops.compensated import sum_twice
+from maxmargin._loops.jit import loop
+
+(RESIDUAL, PLAIN, LOSS, LOSS_BELOW, SIZE, HIGH, LOW, CLOSEST, VIOLATION, OUTSIDE, ON, INSIDE, IS_LOST, WIDEST) = range(14)
+OF_POSITIVE, OF_NEGATIVE, N_SUMS = 14, 15, 16
+"""Positions: the bound of Σ residuals and what the formula gives; bounds of Σ losses; Σα; Σβ in two numbers; the least yF; the
+largest violation; how many samples each group has; whether a product may underflow; the largest |m| + e; the largest α of either
+class.
+"""
+
+UNIT, FINITE = 2.0**-53, 1e300
+"""The unit roundoff; slacks beyond are as good as infinite."""
+
+
+@loop
+def hinge_sums(slack, error, alpha, cost, y, starts, out):
+    """out[p] for the samples starts[p] … of each problem, which stand one after the other. Products are rounded: see `Part`."""
+    beta = alpha * y
+    for p in range(starts.shape[0]):
+        end = starts[p + 1] if p + 1 < starts.shape[0] else slack.shape[0]
+        sums = out[p]
+        sums[:] = 0.0
+        sums[CLOSEST] = float("inf")
+        for j in range(starts[p], end):
+            m, a, c = slack[j], alpha[j], cost[j]
+            reach = error[j] * (1.0 + 4.0 * UNIT)
+            wide = reach + 4.0 * UNIT * (1.0 + abs(m) + reach)  # 1 − m rounds too
+            inside, outside = max(m, 0.0), max(-m, 0.0)
+            sums[RESIDUAL] += (c - a) * max(m + reach, 0.0) + a * max(reach - m, 0.0)
+            sums[PLAIN] += (c - a) * inside + a * outside
+            sums[LOSS] += c * max(m + wide, 0.0)
+            sums[LOSS_BELOW] += c * max(m - wide, 0.0)
+            sums[SIZE] += a
+            sums[CLOSEST] = min(sums[CLOSEST], 1.0 - m - error[j])
+            sums[WIDEST] = max(sums[WIDEST], abs(m) + error[j])
+            side = OF_POSITIVE if y[j] > 0.0 else OF_NEGATIVE
+            sums[side] = max(sums[side], a)
+            if c > 0.0:
+                share = a / c
+                broken = max(min(inside, 1.0 - share), min(outside, share))
+                sums[VIOLATION] = max(sums[VIOLATION], max(broken, max(-share, share - 1.0)))
+                sums[OUTSIDE if a <= 0.0 else INSIDE if a >= c * (1.0 - 1e-12) else ON] += 1.0
+            if m + reach > 0.0 or (a > 0.0 and reach - m > 0.0):
+                sums[IS_LOST] = 1.0
+            if not (abs(m) < FINITE and error[j] < FINITE):  # NaN and infinities, which max and min may lose
+                sums[RESIDUAL] = float("inf")
+        sums[HIGH], sums[LOW] = sum_twice(beta[starts[p] : end])
