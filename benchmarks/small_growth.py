@@ -2,6 +2,7 @@
 
 SVC (RBF) and LinearSVC with C = 1 to a gap of 1e-3, on synthetic clusters and on a9a; each size takes the first rows of
 the same order. A step is the growth of the seconds over the growth of the rows: 1 is time in proportion to the rows.
+"over a larger size" is the most that a size takes over any larger one: above 1 a cliff that leads down.
 """
 
 from functools import partial
@@ -57,13 +58,15 @@ def along(model: str, X: Any, y: Any, sizes: tuple[int, ...], repeats: int) -> l
     for n in sizes:
         machine = MODELS[model](C=1.0, tol=GAP)
         timed_fit(machine, X[:n], y[:n])
-        seconds = in_turn({model: partial(machine.fit, X[:n], y[:n])}, repeats)[model]
+        runs = in_turn({model: partial(machine.fit, X[:n], y[:n])}, repeats)[model]
         gap, solver = worst(machine.certificate_).relative_gap, worst(machine.solver_).split(":")[0]
-        found = {"model": model, "rows": n, "solver": solver, "our gap": gap, "seconds": median(seconds), "least": min(seconds)}
+        found = {"model": model, "rows": n, "solver": solver, "our gap": gap, "seconds": median(runs), "least": min(runs)}
         rows.append(found | {"step": _step(rows[-1], found) if rows else ""})
     largest = max(rows[1:], key=lambda row: row["step"])
-    steepness = slope(sizes, [row["seconds"] for row in rows])
-    return [row | {"slope": steepness, "largest step": largest["step"], "at": largest["rows"]} for row in rows]
+    seconds = [row["seconds"] for row in rows]
+    found = {"slope": slope(sizes, seconds), "largest step": largest["step"], "at": largest["rows"]}
+    found["over a larger size"] = max(taken / min(seconds[k + 1 :]) for k, taken in enumerate(seconds[:-1]))
+    return [row | found for row in rows]
 
 
 def _step(smaller: Row, larger: Row) -> float:

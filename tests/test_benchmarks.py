@@ -382,20 +382,20 @@ def test_the_summary_names_the_lowest_ratio_and_keeps_the_halves_apart():
     assert (line["lowest"], line["on"], line["below the floor"], line["of"]) == (0.25, "wine", 1, 2)
 
 
-def test_a_cliff_in_the_growth_is_the_largest_step(tmp_path, monkeypatch):
+def test_cliffs_that_lead_up_and_down_are_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(timing, "EACH_SECONDS", 0.0)
 
     class Cliff(LinearSVC):
         def fit(self, X, y):
-            time.sleep(0.2 if len(y) > 100 else 0.0)
+            time.sleep(0.3 if len(y) == 100 else 0.0)
             return super().fit(X, y)
 
     monkeypatch.setitem(small_growth.MODELS, "LinearSVC", Cliff)
-    X, y = datasets.clusters(150, 3, 2)
-    rows = small_growth.along("LinearSVC", X, y, (50, 75, 100, 150), repeats=1)
+    rows = small_growth.along("LinearSVC", *datasets.clusters(150, 3, 2), (50, 75, 100, 150), repeats=1)
     assert [row["rows"] for row in rows] == [50, 75, 100, 150]
-    assert {row["at"] for row in rows} == {150}
-    assert rows[0]["largest step"] == rows[-1]["step"] > 2
+    assert {row["at"] for row in rows} == {100}
+    assert rows[0]["largest step"] == rows[2]["step"] > 2
+    assert rows[0]["over a larger size"] == rows[2]["seconds"] / rows[3]["seconds"] > 2
     pytest.importorskip("matplotlib")
     assert small_growth.draw([{"data": "clusters", **row} for row in rows], tmp_path / "small_growth.png")
 
