@@ -10,6 +10,8 @@ from benchmarks.options import Options, parse_cases, parse_names
 
 SUITES: dict[str, tuple[str, ...]] = {
     "hard_margin": (),
+    "small": ("data",),
+    "small_growth": ("data", "rows"),
     "linear": ("cases", "data", "contenders", "seconds", "merge"),
     "linear_growth": ("cases",),
     "linear_memory": ("cases", "data"),
@@ -27,6 +29,9 @@ SUITES: dict[str, tuple[str, ...]] = {
     "distributed_rounds": ("data",),
 }
 """Each suite with the options that it takes beside the repeats."""
+
+REPEATS = {"small": 7, "small_growth": 7}
+"""Where more than 3 runs of each are the default."""
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "cases": {"type": parse_cases, "default": (), "metavar": "C:GAP,…", "help": "as in 1:1e-3,100:1e-6"},
@@ -48,11 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     commands = parser.add_subparsers(dest="suite", required=True)
     for suite, names in SUITES.items():
         command = commands.add_parser(suite)
-        command.add_argument("--repeats", type=int, default=3, help="the median of so many runs is kept")
+        command.add_argument("--repeats", type=int, default=REPEATS.get(suite, 3), help="the median of so many runs is kept")
         for name in names:
             command.add_argument(f"--{name}", **ARGUMENTS[name])
     drawn = [name + part for name in ("linear", "kernel", "loo", "l1", "ramp", "distributed") for part in ("", "_part")]
-    commands.add_parser("picture").add_argument("name", choices=drawn)
+    commands.add_parser("picture").add_argument("name", choices=[*drawn, "small", "small_part", "small_growth"])
     values = vars(parser.parse_args(arguments))
     suite = values.pop("suite")
     # Read when OpenMP is loaded, so before any suite is. The threads of multi-core LIBLINEAR meet thousands of times a second:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.capture import call_and_read
-from benchmarks.contenders import Contender
+from benchmarks.contenders import Answer, Contender
 from benchmarks.timing import timed
 
 STEP = 4.0
@@ -62,14 +62,26 @@ def calibrate(
     return trial
 
 
-def run_once(contender: Contender, X: Any, y: Any, C: float, tol: float, epochs: int) -> Trial:
+def hinge_gap(X: Any, y: Any, answer: Answer, C: float) -> float:
+    """The relative gap of a contender's weights and dual value."""
+    return relative_gap(hinge_objective(X, y, answer.w, C), answer.dual)
+
+
+def run_once(
+    contender: Contender,
+    X: Any,
+    y: Any,
+    C: float,
+    tol: float,
+    epochs: int,
+    gap_of: Callable[[Any, Any, Answer, float], float] = hinge_gap,
+) -> Trial:
     """Train loudly and certify: P from the weights, D from the contender's own dual variables."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         (model, seconds), printed = call_and_read(lambda: timed(lambda: contender.train(X, y, C, tol, epochs, loud=True)))
     answer = contender.read(model, printed, y, C)
-    gap = relative_gap(hinge_objective(X, y, answer.w, C), answer.dual)
-    return Trial(tol, epochs, seconds, gap, answer.epochs >= min(epochs, contender.most_epochs))
+    return Trial(tol, epochs, seconds, gap_of(X, y, answer, C), answer.epochs >= min(epochs, contender.most_epochs))
 
 
 def hinge_objective(X: Any, y: Any, w: Any, C: float) -> float:

@@ -30,10 +30,10 @@ MULTICORE = Path(__file__).parent.parent / "build" / "liblinear-multicore"
 
 @dataclass(frozen=True)
 class Answer:
-    """The weights, the value of the dual at the contender's own α, and the epochs that took."""
+    """The weights, the value of the dual at the contender's own α, and the epochs that took; of several problems arrays."""
 
     w: Any
-    dual: float
+    dual: Any
     epochs: int
 
 
@@ -70,24 +70,28 @@ class ScikitLearn(Contender):
     name = "scikit-learn"
     package = "scikit-learn"
     most_epochs = 1_000_000
+    fit_intercept: ClassVar[bool] = False
 
     def train(self, X: Any, y: Any, C: float, tol: float, epochs: int, loud: bool = False) -> Any:
         """Fit."""
-        model = sklearn.svm.LinearSVC(
+        return self.machine(C, tol, epochs, loud).fit(X, y)
+
+    def machine(self, C: float, tol: float, epochs: int, loud: bool = False) -> Any:
+        """The estimator, not fitted."""
+        return sklearn.svm.LinearSVC(
             loss="hinge",
             C=C,
             tol=tol,
             max_iter=epochs,
-            fit_intercept=False,
+            fit_intercept=self.fit_intercept,
             dual=True,
             random_state=0,
             verbose=int(loud),
         )
-        return model.fit(X, y)
 
     def read(self, model: Any, printed: str, y: Any, C: float) -> Answer:
         """The dual value is printed."""
-        return Answer(model.coef_[0], _printed_dual(printed), int(model.n_iter_))
+        return Answer(model.coef_[0], printed_duals(printed)[-1], int(model.n_iter_))
 
 
 class _Liblinear(Contender):
@@ -111,7 +115,7 @@ class _Liblinear(Contender):
     def read(self, model: Any, printed: str, y: Any, C: float) -> Answer:
         """The dual value is printed; w speaks for the label that came first."""
         w = np.ctypeslib.as_array(model.w, (model.nr_feature,)) * float(model.get_labels()[0])
-        return Answer(w, _printed_dual(printed), int(re.findall(r"#iter = (\d+)", printed)[-1]))
+        return Answer(w, printed_duals(printed)[-1], int(re.findall(r"#iter = (\d+)", printed)[-1]))
 
 
 class Liblinear(_Liblinear):
@@ -189,9 +193,9 @@ class ReHLine(Contender):
         return Answer(model.coef_, float(model.dual_objective_), int(model.n_iter_))
 
 
-def _printed_dual(text: str) -> float:
-    """LIBLINEAR minimises −D and prints six decimals; the sixth is rounded against it."""
-    return -float(re.findall(r"Objective value = (\S+)", text)[-1]) - 5e-7
+def printed_duals(text: str) -> list[float]:
+    """LIBLINEAR minimises −D of each problem and prints six decimals; the sixth is rounded against it."""
+    return [-float(value) - 5e-7 for value in re.findall(r"Objective value = (\S+)", text)]
 
 
 LINEAR: dict[str, Contender] = {

@@ -6,7 +6,6 @@ weights, D the best dual value that we know. `ratio` is the contender's seconds 
 the overhead.
 """
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -21,7 +20,7 @@ from benchmarks import datasets, picture, results, spark
 from benchmarks.calibration import hinge_objective, relative_gap
 from benchmarks.options import Options, select
 from benchmarks.results import Row
-from benchmarks.timing import cores, load_loops, timed, timed_fit
+from benchmarks.timing import cores, load_before, load_loops, timed, timed_fit
 from maxmargin import LinearSVC
 
 C, GAP = 1.0, 1e-3
@@ -37,7 +36,7 @@ def run(options: Options) -> None:
     """Run, print and save; Spark is measured against the rows that are saved already."""
     names = select(options.data, SETS)
     contenders = select(options.contenders, (ONE, SPARK))
-    config = {"load before": round(os.getloadavg()[0], 2), "repeats": options.repeats, "C": C, "gap": GAP}
+    config = {"load before": load_before(), "repeats": options.repeats, "C": C, "gap": GAP}
     config["pyspark"] = spark.spark_version() or "not installed"
     load_loops()
     rows = results.load("distributed")

@@ -1,4 +1,4 @@
-"""The peers of the kernel suite: they train SVC(kernel="rbf", gamma="scale"), and `certify` judges the duals that they keep."""
+"""The peers of the kernel suite: they train SVC(kernel="rbf"), and `certify` judges the duals that they keep."""
 
 import warnings
 from importlib import import_module
@@ -27,10 +27,17 @@ class KernelContender(Contender):
 
     module: ClassVar[str]
 
+    def __init__(self, gamma: float | str = "scale"):
+        self.gamma = gamma
+
     def train(self, X: Any, y: Any, C: float, tol: float, epochs: int, loud: bool = False) -> Any:
         """Fit; the limit is one of iterations."""
-        machine = import_module(self.module).SVC
-        return machine(C=C, kernel="rbf", gamma="scale", cache_size=CACHE_MB, **self.settings(tol, epochs)).fit(X, y)
+        return self.machine(C, tol, epochs).fit(X, y)
+
+    def machine(self, C: float, tol: float, epochs: int) -> Any:
+        """The estimator, not fitted."""
+        svc = import_module(self.module).SVC
+        return svc(C=C, kernel="rbf", gamma=self.gamma, cache_size=CACHE_MB, **self.settings(tol, epochs))
 
     def settings(self, tol: float, iterations: int) -> dict[str, Any]:
         """The tolerance, and how iterations are limited, if they are."""
@@ -83,7 +90,7 @@ def run_once(contender: Contender, X: Any, y: Any, C: float, tol: float, epochs:
 
 def certified_gap(model: Any, X: Any, y: Any, C: float) -> float:
     """The largest relative gap of a fitted SVC's binary problems: P from its duals and intercept, D from its duals."""
-    ours = SVC(C)
+    ours = SVC(C, gamma=model.gamma)
     X, labels, weights = ours._validated(X, y, None)
     dual_coef = model.dual_coef_.toarray() if sp.issparse(model.dual_coef_) else np.asarray(model.dual_coef_)
     table = np.zeros((len(dual_coef), len(labels)))

@@ -6,7 +6,6 @@ seconds are those of the last try, and the ratio (its seconds over ours) is a lo
 in turn. Rows are saved as they come.
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
@@ -18,7 +17,7 @@ from benchmarks.contenders import Contender
 from benchmarks.options import Options, case_name
 from benchmarks.results import Row
 from benchmarks.summary import Floor
-from benchmarks.timing import cores, proof_seconds, timed, timed_fit
+from benchmarks.timing import cores, load_before, proof_seconds, timed, timed_fit
 
 PATIENCE = 2.0
 """A contender may take so many times as long as we do, if that is more than the seconds allowed."""
@@ -54,13 +53,8 @@ class Race:
 
     def run(self, suite: str, tasks: Iterable[Task], options: Options, **more: Any) -> None:
         """Measure each task, print and save; `more` goes into the json."""
-        config: dict[str, Any] = {"load before": round(os.getloadavg()[0], 2)}
-        config |= {"repeats": options.repeats, "seconds": options.seconds, **more}
+        config: dict[str, Any] = {"load before": load_before(), "repeats": options.repeats, "seconds": options.seconds, **more}
         config |= {peer.package: peer.version() or "not installed" for peer in self.peers.values()}
-        if config["load before"] > 0.5:
-            print(
-                "This machine is busy: the times will not be worth much, least of all those of threads that wait for each other."
-            )
         print(", ".join(f"{key}: {value}" for key, value in config.items()))
         rows = results.load(suite) if options.merge else []
         for task in tasks:

@@ -5,6 +5,8 @@ import sys
 import time
 from functools import partial
 from argparse import ArgumentTypeError
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +23,11 @@ from benchmarks import (
     picture,
     proof_share,
     results,
+    small,
+    small_contenders,
+    small_growth,
+    small_tables,
+    timing,
 )
 from benchmarks.calibration import Trial, calibrate, hinge_objective, relative_gap, run_once
 from benchmarks.capture import call_and_read
@@ -293,6 +300,105 @@ def test_the_peak_of_a_call_holds_what_it_allocates():
     # what other threads give back meanwhile lowers a peak
     peak = max(peak_megabytes(block.copy) for _ in range(3))
     assert peak == pytest.approx(data_megabytes(block), rel=0.3)
+
+
+# -------------------------------------------------------------------------------------------------------- small suites
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_penalized_bias_is_judged_on_the_same_problem_as_ours(n_classes):
+    X, y = datasets.clusters(150, 3, n_classes)
+    peer = small_contenders.PenalizedBias()
+    loose, tight = (small_contenders.run_once(peer, X, y, 1.0, tol, 10**6) for tol in (1.0, 1e-6))
+    assert 0 <= tight.gap <= 1e-5 < loose.gap
+    ours = LinearSVC(intercept_scaling=1.0, tol=1e-9).fit(X, y)
+    theirs = peer.train(X, y, 1.0, 1e-8, 10**6)
+    np.testing.assert_allclose(
+        np.column_stack([theirs.coef_, theirs.intercept_]), np.column_stack([ours.coef_, ours.intercept_]), atol=1e-3
+    )
+
+
+def test_short_calls_are_repeated_in_turn_and_long_ones_are_not(monkeypatch):
+    monkeypatch.setattr(timing, "EACH_SECONDS", 0.02)
+    order = []
+    calls = {"a": lambda: order.append("a") or time.sleep(0.002), "b": lambda: order.append("b") or time.sleep(0.004)}
+    seconds = timing.in_turn(calls, 3)
+    assert order[:4] == ["a", "b", "a", "b"]
+    assert len(seconds["a"]) == len(seconds["b"]) >= 3
+    assert sum(seconds["a"]) >= 0.02
+    monkeypatch.setattr(timing, "MOST_SECONDS", 0.0)
+    assert len(timing.in_turn(calls, 50)["a"]) == timing.FEWEST_RUNS
+
+
+@pytest.mark.parametrize("name", list(small_tables.TABLES))
+def test_a_small_table_has_the_shape_that_it_says(name, monkeypatch):
+    monkeypatch.setattr(datasets, "SHARED", Path("nowhere"))
+    X, y = small_tables.table(name)
+    found = small_tables.TABLES[name]
+    assert X.shape == (found.n, found.d)
+    assert len(set(y)) == found.n_classes
+    assert np.abs(X).max() <= 30
+    assert small_tables.half(name) == ("n-z" if name in ("wine", "satimage", "sonar") else "a-m")
+
+
+def test_small_fits_predictions_and_searches_are_measured_and_summarized(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr(timing, "EACH_SECONDS", 0.0)
+    monkeypatch.setattr(small, "COSTS", (1.0,))
+    points = ({"C": 1.0}, {"C": 10.0})
+    monkeypatch.setattr(small, "MODELS", tuple(replace(model, points=points, grids=("iris",)) for model in small.MODELS))
+    monkeypatch.setattr(small, "JOBS", small.JOBS[:1])
+    small.run(Options(repeats=1, data=("iris",)))
+    rows = results.load("small_part")
+    linear = "LinearSVC, penalized bias"
+    assert {row["what"] for row in rows if row["model"] == "SVC"} == {"fit", "predict 1", "predict 100", "grid"}
+    assert {row["what"] for row in rows if row["model"] == linear} == {"fit", "predict 1", "predict 100", "grid"}
+    assert {row["what"] for row in rows if row["model"] == "LinearSVC, free bias"} == {"fit", "grid"}
+    assert all(row["our gap"] <= 1e-3 and row["its gap"] <= 1e-3 and row["reached"] for row in rows)
+    assert [line["of"] for line in results.load("small_summary_part")] == [1.0] * len(rows)
+
+
+def measured(ratio, seconds=1.0, data="iris", our_gap=1e-4):
+    half = small_tables.half(data)
+    return {"data": data, "half": half, "model": "SVC", "what": "fit", "seconds": seconds, "ratio": ratio, "our gap": our_gap}
+
+
+@pytest.mark.parametrize(
+    ("row", "is_met"),
+    [
+        (measured(1.0), True),
+        (measured(0.9), False),
+        (measured(0.9, seconds=1e-4), True),
+        (measured(0.7, seconds=1e-4), False),
+        (measured(2.0, our_gap=2e-3), False),
+    ],
+)
+def test_the_floor_is_lower_where_a_call_takes_next_to_nothing(row, is_met):
+    assert small.is_met(row) == is_met
+
+
+def test_the_summary_names_the_lowest_ratio_and_keeps_the_halves_apart():
+    (line,) = small.summarize([measured(4.0), measured(0.25, data="wine")])
+    assert (line["mean"], line["mean a-m"], line["mean n-z"]) == pytest.approx((1.0, 4.0, 0.25))
+    assert (line["lowest"], line["on"], line["below the floor"], line["of"]) == (0.25, "wine", 1, 2)
+
+
+def test_cliffs_that_lead_up_and_down_are_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(timing, "EACH_SECONDS", 0.0)
+
+    class Cliff(LinearSVC):
+        def fit(self, X, y):
+            time.sleep(0.3 if len(y) == 100 else 0.0)
+            return super().fit(X, y)
+
+    monkeypatch.setitem(small_growth.MODELS, "LinearSVC", Cliff)
+    rows = small_growth.along("LinearSVC", *datasets.clusters(150, 3, 2), (50, 75, 100, 150), repeats=1)
+    assert [row["rows"] for row in rows] == [50, 75, 100, 150]
+    assert {row["at"] for row in rows} == {100}
+    assert rows[0]["largest step"] == rows[2]["step"] > 2
+    assert rows[0]["over a larger size"] == rows[2]["seconds"] / rows[3]["seconds"] > 2
+    pytest.importorskip("matplotlib")
+    assert small_growth.draw([{"data": "clusters", **row} for row in rows], tmp_path / "small_growth.png")
 
 
 # ------------------------------------------------------------------------------------------------------ leave-one-out
