@@ -3,9 +3,9 @@
 import os
 import sys
 import time
-from functools import partial
 from argparse import ArgumentTypeError
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np

@@ -5,6 +5,8 @@ The formulas are those of `core.losses.corner.Hinge` for slacks m that err by at
     residual ≤ (c − α)[m + e]₊ + α[e − m]₊,      c[m − e]₊ ≤ loss ≤ c[m + e]₊
 """
 
+import math
+
 from maxmargin._loops.compensated import sum_twice
 from maxmargin._loops.jit import loop
 
@@ -15,8 +17,8 @@ largest violation; how many samples each group has; whether a product may underf
 class.
 """
 
-UNIT, FINITE = 2.0**-53, 1e300
-"""The unit roundoff; slacks beyond are as good as infinite."""
+UNIT = 2.0**-53
+"""The unit roundoff."""
 
 
 @loop
@@ -27,7 +29,7 @@ def hinge_sums(slack, error, alpha, cost, y, starts, out):
         end = starts[p + 1] if p + 1 < starts.shape[0] else slack.shape[0]
         sums = out[p]
         sums[:] = 0.0
-        sums[CLOSEST] = float("inf")
+        sums[CLOSEST] = math.inf
         for j in range(starts[p], end):
             m, a, c = slack[j], alpha[j], cost[j]
             reach = error[j] * (1.0 + 4.0 * UNIT)
@@ -49,6 +51,6 @@ def hinge_sums(slack, error, alpha, cost, y, starts, out):
                 sums[OUTSIDE if a <= 0.0 else INSIDE if a >= c * (1.0 - 1e-12) else ON] += 1.0
             if m + reach > 0.0 or (a > 0.0 and reach - m > 0.0):
                 sums[IS_LOST] = 1.0
-            if not (abs(m) < FINITE and error[j] < FINITE):  # NaN and infinities, which max and min may lose
-                sums[RESIDUAL] = float("inf")
+            if not (abs(m) < math.inf and error[j] < math.inf):  # NaN and infinities, which max and min may lose
+                sums[RESIDUAL] = math.inf
         sums[HIGH], sums[LOW] = sum_twice(beta[starts[p] : end])

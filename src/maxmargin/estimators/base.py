@@ -23,7 +23,7 @@ from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import training_data
 from maxmargin.estimators.multiclass.at_once import MOST_SAMPLES, solved_at_once
 from maxmargin.estimators.multiclass.one_vs_one import opponents
-from maxmargin.estimators.multiclass.per_problem import Train, solve_several, store_solutions
+from maxmargin.estimators.multiclass.per_problem import Train, going_on, solve_several, store_solutions
 from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, check_verbose, warn_of_gap, watching
 from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trainer, store_outliers
 from maxmargin.estimators.shown import ShownInNotebooks
@@ -164,7 +164,8 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
         is_watched = self.verbose or getattr(self, "_skl_callbacks", None) or WATCHER.get() is not None
         watched = watching(self, X, labels, weights, tol, self._problem_names()) if is_watched else nullcontext()
         with watched as watch:
-            is_small = self._may_be_solved_at_once and X.shape[0] <= MOST_SAMPLES
+            size = X.shape[0] / (len(self.classes_) / 2 if self._is_pairwise else 1)  # about that of each problem
+            is_small = self._may_be_solved_at_once and size <= MOST_SAMPLES
             at_once = solved_at_once(self, X, labels, weights, tol) if is_small else None
             if at_once is not None and at_once.is_solved:
                 problems, solutions = [], at_once.solutions
@@ -173,8 +174,8 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
             else:
                 problems = self._problems(X, labels, weights)
                 warm = self._warm_starts(problems, labels) if at_once is None else at_once.solutions
-                pairs = enumerate(zip(problems, warm, strict=True))
-                train = [partial(self._trainer(k, seed), own, solver, tol=tol, warm=last) for k, (own, last) in pairs]
+                ways = [going_on(last, self._trainer(k, seed)) for k, last in enumerate(warm)]
+                train = [partial(*each, solver, tol=tol, warm=last) for *each, last in zip(ways, problems, warm, strict=True)]
                 solutions = solve_several(self, problems, train, self._allowance(problems[0]), threads, watch, share)
             self._keep(X, labels, weights, fingerprint())
             self._store(X, labels, problems, solutions)

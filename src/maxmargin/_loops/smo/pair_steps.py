@@ -4,7 +4,7 @@
 
 K is the small block of the working set; g = Kβ + h is kept up to date in the precision of K, β in float64. The pair comes from
 the second-order rule (WSS 2 of Fan, Chen & Lin, JMLR 2005): i with the largest −g_i among those that may rise, then j with the
-largest gain among those that may fall. Two vectorised passes over the working set for each step: a mask is added (0, or −BIG
+largest gain among those that may fall. Two vectorised passes over the working set for each step: a mask is added (0, or −LARGE
 where a bound forbids the move), and the best chunk is found without a branch that depends on the data; then its entries are
 compared one by one. Arrays are padded to whole chunks with entries that may move nowhere. With several groups the steps take
 turns among them. Where no sum is fixed, an extra entry without bounds, whose K is 0, balances each move: a pair with it is a step
@@ -19,6 +19,9 @@ from maxmargin._loops.rbf.packed import WIDE
 
 CHUNK = WIDE
 """Entries whose largest is found without looking at the others; K's size is a multiple of it."""
+
+LARGE = 1e30
+"""What is added to forbid a move: more than any violation, and a number of float32."""
 
 USED, IS_FULL = 0, 1
 """Positions in `rows`: how many rows of K are in use, and 1 where a run ended for want of room for another row."""
@@ -67,7 +70,7 @@ def has_row(i, K, slot, T, squares, delta, constant, rows, index):
 @loop_without_nan
 def advance(g, step, Ki, Kj, rise):
     """g += step (Ki − Kj); the largest rise − g, and where it stands. Arrays as rows of CHUNK entries."""
-    lowest = rise.dtype.type(-1e30)
+    lowest = rise.dtype.type(-LARGE)
     highest, at = lowest, 0
     for c in range(g.shape[0]):
         top = lowest
@@ -117,13 +120,13 @@ def pair_steps(
 ):  # fmt: skip
     """Move pairs until the violation of each group is ≤ max(share · the largest at the start, goal); changes beta and g.
 
-    rise[q, k], fall[q, k] : 0 where k is in group q and β_k may still grow, or shrink; −BIG where not. Kept up to date here.
+    rise[q, k], fall[q, k] : 0 where k is in group q and β_k may still grow, or shrink; −LARGE where not. Kept up to date here.
     floor : the least curvature of a pair, as a share of its two diagonal entries (what rounding leaves of twins).
     slot, T, squares, delta, constant : where the rows of K are (−1: nowhere yet), and how one is filled.
     index : empty, or the samples' rows in T, which then is the kernel matrix.
     O(size of K) a step, at most max_steps of them; returns how many. Where `max_steps` ends it, the last move is not yet in g.
     """
-    big, zero, tiny = rise.dtype.type(1e30), rise.dtype.type(0.0), rise.dtype.type(1e-30)
+    big, zero, tiny = rise.dtype.type(LARGE), rise.dtype.type(0.0), rise.dtype.type(1.0 / LARGE)
     two, least = rise.dtype.type(2.0), rise.dtype.type(floor)
     n_groups, shape = rise.shape[0], (g.shape[0] // CHUNK, CHUNK)
     chunks, rise_, fall_ = K.reshape((-1, *shape)), rise.reshape((-1, *shape)), fall.reshape((-1, *shape))

@@ -10,31 +10,25 @@ import numpy as np
 
 from maxmargin._loops.jit import loop
 from maxmargin._loops.smo.hinge_gap import look
-from maxmargin._loops.smo.pair_steps import CHUNK, pair_steps
-
-BIG, ENDLESS, FINEST = -1e30, 1e300, 1e-15
-"""What forbids a move; the bounds of the entry that takes what the others move where no sum is fixed; some units of rounding."""
-
-SHARE, ROUNDS = 0.1, 20
-"""The share of its violation to which a round goes, and the most rounds: by then nothing is left of it but rounding."""
-
-SPARE = 4e5
-"""Entries that the pairs of all problems may pass over for digits beyond the goal: less time than it takes to set them up."""
+from maxmargin._loops.smo.pair_steps import CHUNK, LARGE, pair_steps
 
 
 @loop
-def solve_together(K, rows, starts, y, cost, is_free, goal, most_work, beta, f, biases, rounds):
+def solve_together(K, rows, starts, y, cost, is_free, goal, share, most_work, spare, beta, f, biases, rounds):
     """Solve each of the problems; fills β, the scores f = Kβ summed anew, the biases, and the rounds that each took.
 
     K : the kernel matrix of all rows of the data, in float64. Problem p has the samples starts[p] … starts[p + 1], which are the
     rows `rows` of the data.
-    goal : the relative gap that is enough. A problem whose pairs have passed over `most_work` entries is left as it is.
+    goal : the relative gap that is enough. Each round goes to a share of its violation. A problem whose pairs have passed over
+    `most_work` entries is left as it is; `spare` entries are for digits beyond the goal, which cost next to nothing.
     """
-    nothing, longest = np.zeros(0), 0
-    for p in range(starts.shape[0] - 1):
+    nothing, longest, n_problems = np.zeros(0), 0, starts.shape[0] - 1
+    finest = 4.0 * np.finfo(np.float64).eps  # what rounding leaves of a violation, of a curvature, and of a relative gap
+    most_rounds = int(np.log(finest) / np.log(share)) + 4  # by then nothing is left of it but rounding
+    for p in range(n_problems):
         longest = max(longest, starts[p + 1] - starts[p])
     memory = np.empty((longest + 1) * (longest + CHUNK))
-    for p in range(starts.shape[0] - 1):
+    for p in range(n_problems):
         first, last = starts[p], starts[p + 1]
         n = last - first
         size = -(-(n if is_free else n + 1) // CHUNK) * CHUNK
@@ -43,7 +37,7 @@ def solve_together(K, rows, starts, y, cost, is_free, goal, most_work, beta, f, 
         kept, slot, diagonal = memory[: (n + 1) * size].reshape((n + 1, size)), np.full(size, -1), np.zeros(size)
         kept[0] = 0.0
         lo, hi, g, b = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
-        rise, fall = np.full((1, size), BIG), np.full((1, size), BIG)
+        rise, fall = np.full((1, size), -LARGE), np.full((1, size), -LARGE)
         for j in range(n):
             g[j], diagonal[j] = -own[j], K[index[j], index[j]]
             if own[j] > 0.0:
@@ -52,22 +46,22 @@ def solve_together(K, rows, starts, y, cost, is_free, goal, most_work, beta, f, 
                 lo[j], fall[0, j] = -costs[j], 0.0
         slot[n:] = 0
         if not is_free:
-            lo[n], hi[n], rise[0, n], fall[0, n] = -ENDLESS, ENDLESS, 0.0, 0.0
-        used, work, allowed = np.array([1, 0]), 0.0, most_work / ROUNDS
-        for _ in range(ROUNDS):
+            lo[n], hi[n], rise[0, n], fall[0, n] = -np.inf, np.inf, 0.0, 0.0
+        used, work, allowed = np.array([1, 0]), 0.0, most_work
+        for _ in range(most_rounds):
             rounds[p] += 1
             work += size * pair_steps(
-                kept, slot, K, nothing, nothing, 0.0, diagonal, g, b, lo, hi, rise, fall, FINEST, SHARE, FINEST,
+                kept, slot, K, nothing, nothing, 0.0, diagonal, g, b, lo, hi, rise, fall, finest, share, finest,
                 int(allowed / size), used, index[:n],
             )  # fmt: skip
             biases[p], missing = look(g[:n], own, b[:n], costs, is_free)
             dual = 0.0
             for j in range(n):
                 dual -= 0.5 * b[j] * (g[j] - own[j])
-            if missing <= goal * (dual + missing):
-                allowed = SPARE / (starts.shape[0] - 1) - work
-                if allowed < size or missing <= FINEST * dual:
-                    break
+            is_enough = missing <= goal * (dual + missing)
+            allowed = (spare / n_problems if is_enough else most_work) - work
+            if allowed < size or missing <= finest * dual:
+                break
         beta[first:last] = b[:n]
         total = np.zeros(size)
         for j in range(n):

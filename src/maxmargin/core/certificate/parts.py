@@ -27,9 +27,6 @@ WORTH_TAKING = 1e-3
 Lengths = Callable[[Indices], Floats]
 """Upper bounds of ‖φ(x_j)‖ for some samples."""
 
-WIDEST, OF_POSITIVE, OF_NEGATIVE = 13, 14, 15
-"""Positions in `hinge_sums`, beyond those that are fields of a part."""
-
 OUTSIDE, ON, INSIDE, ABSENT = range(4)
 """The groups: α = 0, 0 < α < c, α = c; and a sample without cost, which has no α."""
 
@@ -191,7 +188,8 @@ class Part:
         Whoever gives up some α is not looked for: the largest slack and `longest`, that of ‖φ(x)‖, do for each of them.
         """
         n, sums = np.diff(starts, append=len(samples.slack)), hinge_sums(samples, starts).T
-        spare = Spare(np.minimum(sums[OF_POSITIVE], sums[OF_NEGATIVE]), raised(sums[WIDEST]), longest, 0.0)
+        widest, of_positive, of_negative = sums[13:]
+        spare = Spare(np.minimum(of_positive, of_negative), raised(widest), longest, 0.0)
         return cls._of_sums(sums, n, (spare, spare))
 
     @classmethod

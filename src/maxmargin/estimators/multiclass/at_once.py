@@ -9,14 +9,13 @@ from maxmargin.core import Solution, Status
 from maxmargin.core.certificate.optimum_ball import OptimumBall
 from maxmargin.estimators.training_data import class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix
-from maxmargin.kernels import Linear
 from maxmargin.solvers.base import Budget, Clock
 from maxmargin.solvers.smo.together import Together, solve_together
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices, Matrix
 
-MOST_SAMPLES, MOST_LINEAR = 2000, 600
-"""Rows of data whose kernel matrix is made as a whole: 32 MB; with fewer features than rows, weights are faster from 600 on."""
+MOST_SAMPLES = 600
+"""Samples of a problem up to which all rows of its kernel matrix are worth making; chosen on digits, a9a, ijcnn1."""
 
 
 class AtOnce(NamedTuple):
@@ -38,14 +37,15 @@ def solved_at_once(model: Any, X: Matrix, labels: Indices, weights: Floats, tol:
     if 8 * X.shape[0] ** 2 > budget.bytes or asked != ("hinge", "l2", "auto", False, None, None, 1):
         return None
     trade_off, bias, kernel = model._trade_off(), model._bias(), model._resolved_kernel(X, weights)
-    is_too_long = isinstance(kernel, Linear) and X.shape[0] > MOST_LINEAR
-    if is_too_long or trade_off.is_hard or bias.kind == "penalized" or kernel.psd is False:
+    if trade_off.is_hard or bias.kind == "penalized" or kernel.psd is False:
         return None
     clock = Clock(budget)
     factors = class_factors(model.class_weight, model.classes_, labels, weights)[labels]
     present, opponents = np.where(weights > 0.0, labels, -1), model._opponents()
     chosen = [np.flatnonzero(present >= 0 if j is None else (present == i) | (present == j)) for i, j in opponents]
     rows, sizes = np.concatenate(chosen), np.array([len(own) for own in chosen])
+    if sizes.max() > MOST_SAMPLES:
+        return None
     y = np.where(labels[rows] == np.repeat([i for i, _ in opponents], sizes), 1.0, -1.0)
     if trade_off.is_mean and len(chosen) > 1:
         cost = np.concatenate([costs(trade_off, weights[own], factors[own]) for own in chosen])

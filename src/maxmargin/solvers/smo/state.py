@@ -146,7 +146,7 @@ class WorkingKernel:
 
         Without groups no sum is fixed: the entry behind the samples takes what they move.
         """
-        from maxmargin._loops.smo.pair_steps import IS_FULL, USED, pair_steps
+        from maxmargin._loops.smo.pair_steps import IS_FULL, LARGE, USED, pair_steps
 
         count, size, dtype = len(beta), self.K.shape[1], self.K.dtype
         wide = np.zeros((4, size))  # padded with entries that may not move
@@ -157,7 +157,7 @@ class WorkingKernel:
         gradient = wide[3].astype(dtype)
         is_in = np.zeros((int(group.max()) + 1, size), dtype=np.bool_)
         is_in[group, np.arange(len(group))] = True
-        rise, fall = (np.where(is_in & may, 0.0, -1e30).astype(dtype) for may in (beta < hi, beta > lo))
+        rise, fall = (np.where(is_in & may, 0.0, -LARGE).astype(dtype) for may in (beta < hi, beta > lo))
         eps = float(np.finfo(dtype).eps)
         source = LoopColumns.none(dtype) if self.source is None else self.source
         rows = np.array([self.used, 0])

@@ -21,6 +21,7 @@ from maxmargin.core.products import lengths_above
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import Linear
 from maxmargin.solvers.base import Clock
+from maxmargin.solvers.refine import REFINE
 from maxmargin.solvers.smo.smo import SMO
 from maxmargin.typing import Floats, Indices
 
@@ -60,7 +61,8 @@ def solve_together(matrix: KernelMatrix, problems: Together, tol: float, clock: 
     rows, starts, y, cost, is_free = problems
     beta, f, biases = np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(starts) - 1)
     rounds = np.zeros(len(biases), dtype=np.intp)
-    solve_all(K, rows, starts, y, cost, is_free, (1.0 - GAP_SHARE) * tol, MOST_WORK, beta, f, biases, rounds)
+    goals = (1.0 - GAP_SHARE) * tol, SMO.tuning.share, MOST_WORK, REFINE.small
+    solve_all(K, rows, starts, y, cost, is_free, *goals, beta, f, biases, rounds)
     begins, sizes = starts[:-1], np.diff(starts)
     which, pair, models = np.repeat(np.arange(len(sizes)), sizes), None, None
     if isinstance(matrix.kernel, Linear):
