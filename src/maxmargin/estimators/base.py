@@ -174,8 +174,9 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
             else:
                 problems = self._problems(X, labels, weights)
                 warm = self._warm_starts(problems, labels) if at_once is None else at_once.solutions
-                ways = [going_on(last, self._trainer(k, seed)) for k, last in enumerate(warm)]
-                train = [partial(*each, solver, tol=tol, warm=last) for *each, last in zip(ways, problems, warm, strict=True)]
+                given = enumerate(zip(problems, warm, strict=True))
+                ways = [(going_on(last, self._trainer(k, seed)), own, last) for k, (own, last) in given]
+                train = [partial(way, own, solver, tol=tol, warm=last) for way, own, last in ways]
                 solutions = solve_several(self, problems, train, self._allowance(problems[0]), threads, watch, share)
             self._keep(X, labels, weights, fingerprint())
             self._store(X, labels, problems, solutions)
