@@ -27,7 +27,7 @@ ADDED: Mapping[str, int] = {
     "parameters and names of scikit-learn": 95,
     "scaling, cross-validation and search on the command line": 345,
     "compiling told apart, pictures by class, notebooks": 360,
-    "small problems solved and certified together": 375,
+    "small problems solved and certified together": 400,
 }
 """Lines of code that what came later may take, by what it is."""
 

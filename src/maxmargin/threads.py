@@ -51,12 +51,12 @@ class _Shared(AbstractContextManager[None]):
 
 
 @lru_cache(maxsize=1)
-def _controller() -> Any:
+def _blas() -> Any:
     """The BLAS libraries of this process, found once (a scan of all loaded libraries takes milliseconds)."""
     import scipy.linalg  # noqa: F401  (SciPy brings a BLAS of its own: it must be loaded to be found)
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
 def _free_control() -> None:
@@ -67,14 +67,19 @@ def _free_control() -> None:
         OpenBLASController.clear_controlling_thread(force=True)
 
 
+def _limit_blas(limits: Sequence[int]) -> None:
+    _free_control()
+    for library, limit in zip(_blas(), limits, strict=True):
+        library.set_num_threads(limit)
+    _free_control()
+
+
 @contextmanager
 def _limited_blas() -> Iterator[None]:
-    _free_control()
-    limiter = _controller().limit(limits=1, user_api="blas")
+    before = [library.num_threads for library in _blas()]  # and nothing else of them: the rest takes ten times as long
+    _limit_blas([1] * len(before))
     yield
-    _free_control()
-    limiter.restore_original_limits()
-    _free_control()
+    _limit_blas(before)
 
 
 @contextmanager
@@ -125,8 +130,7 @@ def usable_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         if _one_blas_thread.n_holders:  # inside another fit, which has its own threads
             return 1
-        limits = [pool["num_threads"] for pool in _controller().info() if pool.get("user_api") == "blas"]
-        return int(max(1, min([cores, *limits])))
+        return int(max(1, min([cores, *(library.num_threads for library in _blas())])))
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise InvalidInputError(f"n_jobs must be None or a whole number other than 0, got {n_jobs!r}.")
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)

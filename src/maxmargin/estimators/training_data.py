@@ -81,6 +81,8 @@ def encoded(y: Any) -> tuple[Any, Indices]:
 
 def checked_weights(sample_weight: Any, X: Matrix) -> Floats:
     """Weights ≥ 0; None is 1 for each."""
+    if sample_weight is None:
+        return np.ones(X.shape[0])
     weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if (weights < 0).any():
         raise InvalidInputError(f"Negative values in sample_weight: {float(weights.min())!r}. Use 0 to leave a sample out.")

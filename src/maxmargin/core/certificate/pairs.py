@@ -211,19 +211,17 @@ def of_each_expansion(starts: Indices, beta: Floats, f: Floats, error: Floats) -
     return Pair(value, below, value, nothing, nothing, norm, norm_below * (1.0 - 4.0 * UNIT), nothing, is_psd)
 
 
-def of_each_weights(W: Floats, used: Indices, bulk: Floats) -> Pair:
-    """Of several linear problems without a penalised bias, each with its w, a row of W, the sum of `used` terms β_jx_j;
-    bulk = Σ|β_j|‖x_j‖ from above, but for the rounding of its sum.
+def of_each_weights(W: Floats, width: int, used: Indices, bulk: Floats) -> Pair:
+    """Of several linear problems, each with its w, a row of W, the sum of `used` terms β_jx_j; bulk = Σ|β_j|‖x_j‖ from above,
+    but for the rounding of its sum. Entries from `width` on belong to the constant feature of a penalised bias.
     """
-    square, d, nothing = np.einsum("ij,ij->i", W, W), W.shape[1], np.zeros(len(W))
-    made_error = raised(gamma(used + 2) * raised(bulk, used) + 8.0 * used * math.sqrt(d) * SMALLEST, 4)
-    norm = np.where(W.any(axis=1), np.sqrt(raised(square + 2.0 * d * SMALLEST, d + 2)) * (1.0 + 4.0 * UNIT), 0.0)
-    norm_below = np.sqrt(np.maximum(square - 2.0 * d * SMALLEST, 0.0)) * (1.0 - gamma(d + 8))
+    nothing, (whole, below), (norm, norm_below) = np.zeros(len(W)), _length_of_each(W), _length_of_each(W[:, :width])
+    made_error = raised(gamma(used + 2) * raised(bulk, used) + 8.0 * used * math.sqrt(W.shape[1]) * SMALLEST, 4)
     distance = raised(made_error)
     return Pair(
-        value=raised(0.5 * norm * norm, 4),
-        value_below=0.5 * norm_below * norm_below * (1.0 - 8.0 * UNIT),
-        conjugate=raised(0.5 * np.square(norm + made_error), 4),
+        value=raised(0.5 * whole * whole, 4),
+        value_below=0.5 * below * below * (1.0 - 8.0 * UNIT),
+        conjugate=raised(0.5 * np.square(whole + made_error), 4),
         apart=raised(0.5 * distance * distance),
         plain=nothing,
         norm=norm,
@@ -231,6 +229,13 @@ def of_each_weights(W: Floats, used: Indices, bulk: Floats) -> Pair:
         distance=distance,
         is_psd=nothing == 0.0,
     )
+
+
+def _length_of_each(W: Floats) -> tuple[Floats, Floats]:
+    """Bounds of the length of each row, from above and from below."""
+    square, d = np.einsum("ij,ij->i", W, W), W.shape[1]
+    above = np.where(W.any(axis=1), np.sqrt(raised(square + 2.0 * d * SMALLEST, d + 2)) * (1.0 + 4.0 * UNIT), 0.0)
+    return above, np.sqrt(np.maximum(square - 2.0 * d * SMALLEST, 0.0)) * (1.0 - gamma(d + 8))
 
 
 class Square(NamedTuple):

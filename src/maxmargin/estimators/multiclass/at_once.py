@@ -1,9 +1,11 @@
 """Small data: all pairs of classes are posed, solved and certified together (`solvers.smo.together`)."""
 
+import math
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.core import Solution, Status
 from maxmargin.core.certificate.optimum_ball import OptimumBall
@@ -37,7 +39,7 @@ def solved_at_once(model: Any, X: Matrix, labels: Indices, weights: Floats, tol:
     if 8 * X.shape[0] ** 2 > budget.bytes or asked != ("hinge", "l2", "auto", False, None, None, 1):
         return None
     trade_off, bias, kernel = model._trade_off(), model._bias(), model._resolved_kernel(X, weights)
-    if trade_off.is_hard or bias.kind == "penalized" or kernel.psd is False:
+    if trade_off.is_hard or kernel.psd is False or (bias.scale and math.frexp(bias.scale)[0] != 0.5):  # no power of 2
         return None
     clock = Clock(budget)
     factors = class_factors(model.class_weight, model.classes_, labels, weights)[labels]
@@ -51,7 +53,10 @@ def solved_at_once(model: Any, X: Matrix, labels: Indices, weights: Floats, tol:
         cost = np.concatenate([costs(trade_off, weights[own], factors[own]) for own in chosen])
     else:
         cost = costs(trade_off, weights, factors)[rows]
-    together = Together(rows, np.concatenate(([0], np.cumsum(sizes))), y, cost, bias.is_free)
+    if bias.scale:
+        constant = np.full((X.shape[0], 1), bias.scale, dtype=X.dtype)
+        X = sp.csr_array(sp.hstack((X, constant), format="csr")) if sp.issparse(X) else np.hstack((X, constant))
+    together = Together(rows, np.concatenate(([0], np.cumsum(sizes))), y, cost, bias.is_free, bias.scale)
     with one_blas_thread():
         found = solve_together(KernelMatrix(kernel, X, dtype=np.float64), together, tol, clock)
     if found is None:

@@ -31,7 +31,8 @@ MOST_WORK = SMO.tuning.round_work / SMO.tuning.part
 
 class Together(NamedTuple):
     """Problems with the hinge on rows of the same data, one after the other: problem p begins at starts[p], and the last ends at
-    starts[-1]. `rows` are those of the data.
+    starts[-1]. `rows` are those of the data. If the bias is penalised, their last feature is its `constant`, a power of 2, so
+    that the weight of that feature times the constant is b without rounding.
     """
 
     rows: Indices
@@ -39,6 +40,7 @@ class Together(NamedTuple):
     y: Floats
     cost: Floats
     is_free: bool
+    constant: float = 0.0
 
 
 class Solved(NamedTuple):
@@ -58,16 +60,17 @@ def solve_together(matrix: KernelMatrix, problems: Together, tol: float, clock: 
     K = matrix.whole()
     if K is None:
         return None
-    rows, starts, y, cost, is_free = problems
+    rows, starts, y, cost, is_free, constant = problems
     beta, f, biases = np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(starts) - 1)
     rounds = np.zeros(len(biases), dtype=np.intp)
     goals = (1.0 - GAP_SHARE) * tol, SMO.tuning.share, MOST_WORK, REFINE.small
     solve_all(K, rows, starts, y, cost, is_free, *goals, beta, f, biases, rounds)
     begins, sizes = starts[:-1], np.diff(starts)
     which, pair, models = np.repeat(np.arange(len(sizes)), sizes), None, None
+    width = matrix.X.shape[1] - (constant > 0.0)
     if isinstance(matrix.kernel, Linear):
         lengths = lengths_above(matrix.X)
-        models, pair, f, error = _weights(matrix, problems, which, beta, lengths)
+        models, pair, f, error = _weights(matrix, problems, which, beta, lengths, width)
     else:
         lengths = lengths_from(np.asarray(matrix.diag(), dtype=np.float64))
         weights = np.asarray(np.bincount(rows, np.abs(beta), len(K)), dtype=np.float64)  # of each row in all problems
@@ -84,20 +87,23 @@ def solve_together(matrix: KernelMatrix, problems: Together, tol: float, clock: 
         trace = (TracePoint(seconds, took, certificate.primal, certificate.dual, certificate.relative_gap),)
         status = Status.SOLVED if certificate.relative_gap <= tol else Status.UNREACHED
         why = f"SMO: only {len(own)} samples: all problems of the fit in one call, on one kernel matrix"
-        w = own if models is None else models[p]
-        solution = Solution(w, float(biases[p]), own, status, took, why, trace, certificate)
-        found.append(Solved(solution, None if balls is None else balls[p]))
+        w = own if models is None else models[p, :width]
+        b = constant * float(models[p, width]) if models is not None and constant else float(biases[p])
+        ball = None if balls is None else balls[p]
+        if ball is not None and constant:
+            ball = OptimumBall(ball.radius, b, b, constant)
+        found.append(Solved(Solution(w, b, own, status, took, why, trace, certificate), ball))
     return found
 
 
 def _weights(
-    matrix: KernelMatrix, problems: Together, which: Indices, beta: Floats, lengths: Floats
+    matrix: KernelMatrix, problems: Together, which: Indices, beta: Floats, lengths: Floats, width: int
 ) -> tuple[Floats, Pair, Floats, Floats]:
     """The weights of each linear problem, a row each, what they add to a certificate, and the scores with their errors."""
     rows, X = problems.rows, matrix.X
     table = np.zeros((len(problems.starts) - 1, X.shape[0]))
     table[which, rows] = beta
     W = np.ascontiguousarray((X.T @ table.T).T)
-    pair = of_each_weights(W, np.diff(problems.starts), np.abs(table) @ lengths)
+    pair = of_each_weights(W, width, np.diff(problems.starts), np.abs(table) @ lengths)
     f, error = scores_of_each(X, W, lengths)
     return W, pair, f[rows, which], error[rows, which]
