@@ -51,6 +51,6 @@ def hinge_sums(slack, error, alpha, cost, y, starts, out):
                 sums[OUTSIDE if a <= 0.0 else INSIDE if a >= c * (1.0 - 1e-12) else ON] += 1.0
             if m + reach > 0.0 or (a > 0.0 and reach - m > 0.0):
                 sums[IS_LOST] = 1.0
-            if not (abs(m) < math.inf and error[j] < math.inf):  # NaN and infinities, which max and min may lose
+            if not (abs(m) < math.inf and 0.0 <= error[j] < math.inf):  # NaN and infinities, which max and min may lose
                 sums[RESIDUAL] = math.inf
         sums[HIGH], sums[LOW] = sum_twice(beta[starts[p] : end])
