@@ -23,7 +23,7 @@ witness = separability(X, y)
 print(witness)
 print(witness.check())
 
-figure, ax = plt.subplots(figsize=(6.6, 4.6), layout="constrained")
+figure, ax = plt.subplots(figsize=(7.0, 4.6), layout="constrained")
 for name, marker, colour in (
     ("circle", "o", "#0072B2"),
     ("square", "s", "#E69F00"),
@@ -50,12 +50,7 @@ for name, marker, colour in (
                 fontsize=9,
             )
 ax.scatter(
-    *point,
-    marker="*",
-    s=170,
-    color="black",
-    zorder=3,
-    label="weighted mean of both",
+    *point, marker="*", s=170, color="black", zorder=3, label="weighted mean"
 )
 ax.set(aspect="equal", xlabel="feature 0", ylabel="feature 1")
 ax.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)

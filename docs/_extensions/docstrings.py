@@ -15,6 +15,10 @@ BEFORE_NAPOLEON = 400
 
 PUBLIC = {name for module in (maxmargin, bounds, io, kernels, plot, solvers) for name in module.__all__}
 IN_BACKTICKS = re.compile(r"(`+[^`]*`+)")
+WIDE_GAP = re.compile(r"(?<=\S) {4,}(?=\S)")
+
+LONGEST = 84
+"""Characters that a page has room for in one line of a formula."""
 
 
 def prepare(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
@@ -37,8 +41,16 @@ def _with_formulas(lines: list[str]) -> list[str]:
         begins = line.startswith("    ") and number > 0 and not lines[number - 1].strip()
         if begins and not _is_inside_formula(marked):
             marked += [".. code-block:: text", ""]
-        marked.append(line)
+        marked += _broken(line) if line.startswith("    ") else [line]
     return marked + lines[end:]
+
+
+def _broken(line: str) -> list[str]:
+    """A formula that is too long for the page, broken where its parts stand far apart."""
+    if len(line) <= LONGEST:
+        return [line]
+    parts = WIDE_GAP.split(line.strip())
+    return [f"    {part}" for part in parts]
 
 
 def _first_section(lines: list[str]) -> int:

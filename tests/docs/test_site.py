@@ -93,6 +93,14 @@ def test_formulas_and_bars_of_a_docstring_survive():
     assert lines[-2:] == [">>> a | b", "c | d"]
 
 
+def test_a_long_formula_is_broken_where_its_parts_stand_apart():
+    docstrings = extension("docstrings")
+    left, right = "min " + "x" * 50 + ",", "c = " + "y" * 40
+    lines = ["Words.", "", f"    {left}        {right}", "", "    a = b,    c = d"]
+    docstrings.prepare(None, "class", "X", None, None, lines)
+    assert [line.strip() for line in lines if line.startswith("    ")] == [left, right, "a = b,    c = d"]
+
+
 @pytest.mark.parametrize(
     ("words", "marked"),
     [
