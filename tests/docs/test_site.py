@@ -101,6 +101,13 @@ def test_a_long_formula_is_broken_where_its_parts_stand_apart():
     assert [line.strip() for line in lines if line.startswith("    ")] == [left, right, "a = b,    c = d"]
 
 
+def test_a_property_keeps_its_sentence():
+    docstrings = extension("docstrings")
+    lines = ["seconds or rounds.", "", ":type: When each trace was certified"]
+    docstrings.rejoin(None, "property", "X.moments", None, None, lines)
+    assert lines == ["When each trace was certified: seconds or rounds.", ""]
+
+
 @pytest.mark.parametrize(
     ("words", "marked"),
     [
