@@ -1,5 +1,6 @@
 """The pages keep up with the code: names, tests and parameters that they speak of are there, and none is forgotten."""
 
+import inspect
 import re
 import warnings
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 import sklearn.linear_model
 import sklearn.svm
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 
 import maxmargin
@@ -73,10 +75,25 @@ def test_the_index_of_the_reference_leads_to_the_page_of_each_name():
     assert all(4 <= len(line) <= 90 for _, _, line in rows)
 
 
+EXPLAINED_ONCE = {"plug_in"}
+"""Parameters that the page explains for all of its functions."""
+
+
+@pytest.mark.parametrize("module", [maxmargin, bounds, distributed, io, kernels, plot, solvers], ids=lambda m: m.__name__)
+def test_each_parameter_of_a_public_function_or_estimator_is_explained(module):
+    things = [getattr(module, name) for name in module.__all__]
+    for thing in things:
+        if inspect.isfunction(thing) or (inspect.isclass(thing) and issubclass(thing, BaseEstimator)):
+            words = set(re.findall(r"\w+", inspect.getdoc(thing)))
+            assert set(inspect.signature(thing).parameters) - words <= EXPLAINED_ONCE, thing.__name__
+
+
 def test_what_people_look_for_and_do_not_find_has_an_answer():
     words = page("questions").lower()
     for looked_for in ("regression", "svr", "one-class", "outlier", "novelty", "probabilit", "nu-svc", "choose c", "gamma"):
         assert looked_for in words, looked_for
+    for entry in ("regression", "probability", "outlier", "choose C", "SVR", "one-class", "nu"):  # first in the site's search
+        assert f"   ! single: {entry}\n" in page("questions"), entry
 
 
 def public_attributes(model):

@@ -268,6 +268,14 @@ def l1_min_c(
     (scikit-learn's function of this name is for the squared hinge; with a bias, which it penalises, its value is where the
     bias or a feature enters.) Cost: a pass over the data a class, or programs with a row for each of some hundred features.
 
+    Parameters
+    ----------
+    X, y, sample_weight
+        As in `LinearSVC.fit`.
+    loss : {"hinge", "squared_hinge"}
+    fit_intercept, intercept_scaling, class_weight
+        As in `LinearSVC`.
+
     Examples
     --------
     >>> from maxmargin import LinearSVC, l1_min_c

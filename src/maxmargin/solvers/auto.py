@@ -72,6 +72,11 @@ class AutoTuning:
 class Auto:
     """Chooses the solver that suits the problem; `choose` says which and why.
 
+    Parameters
+    ----------
+    seed, n_threads, shrinking
+        Handed on to the solver that is chosen, if it has any use for them.
+
     Examples
     --------
     >>> import numpy as np
@@ -154,7 +159,11 @@ def offers(problem: Problem, present: Solver) -> list[Offer]:
 def solver_from_name(solver: str | Solver | Auto, *, seed: int = 0, n_threads: int = 1) -> Solver | Auto:
     """A solver by its name in the registry, "auto", or a `Solver` object as it is.
 
-    A solver found by name takes the seed and the threads, if it has any use for them.
+    Parameters
+    ----------
+    solver : str, Solver or Auto
+    seed, n_threads : int
+        For a solver that is found by its name, if it has any use for them.
 
     Examples
     --------

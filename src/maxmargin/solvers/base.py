@@ -64,7 +64,16 @@ DRIVER = DriverTuning()
 class Budget:
     """What a fit may use: rounds of the solver, seconds, bytes of kernel cache; None = no limit.
 
-    `stop` is asked between rounds: once it answers True the fit ends as if interrupted.
+    Parameters
+    ----------
+    iterations : int or None
+        Rounds of the solver.
+    seconds : float or None
+        Seconds, without those of compiling.
+    bytes : int
+        What kernel rows may take.
+    stop : callable, optional
+        Called between rounds: once it returns True the fit ends as if interrupted.
 
     Examples
     --------
@@ -121,9 +130,22 @@ class Clock:
 class Progress(NamedTuple):
     """What one step reports: the solver's own estimate of the relative gap, which merely asks for the check.
 
-    A `candidate` is judged and kept whatever the gap is. `is_final`: no further step changes anything. `dual` is the value of the
-    solver's own feasible dual point, where it knows one: while that rises nobody asks whether it stalls. `to_come`, the rounds
-    that the tolerance still asks for at their present pace, decides nothing but who goes on.
+    Attributes
+    ----------
+    gap : float
+        The estimate.
+    rounds : int
+        Rounds that the step took.
+    is_final : bool
+        No further step changes anything.
+    is_infeasible : bool
+        The solver found that no point satisfies the constraints: a hard margin that does not exist.
+    candidate : Candidate or None
+        It is judged and kept whatever the gap is.
+    dual : float
+        The value of the solver's own feasible dual point, where it knows one. While that rises the fit has not stalled.
+    to_come : float
+        Rounds that the tolerance still needs at their present pace; it only decides which solver goes on.
     """
 
     gap: float
@@ -141,7 +163,19 @@ class Progress(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What observers see after each step; the numbers are certified where `certificate` is present."""
+    """What observers see after each step; the numbers are certified where `certificate` is present.
+
+    Attributes
+    ----------
+    seconds : float
+        Since the fit began, without those of compiling.
+    iteration : int
+        Rounds of the solver so far.
+    relative_gap : float
+        Certified, or else the solver's own estimate.
+    certificate : Certificate or None
+        The proof, where one was made at this step.
+    """
 
     seconds: float
     iteration: int

@@ -63,6 +63,19 @@ def solve_ramp(
     Every step is a call of `solve`, begun at the step before. Budgets count over all steps. Cost: some three to ten hinge
     problems a start.
 
+    Parameters
+    ----------
+    problem : Problem
+        Its loss is the ramp.
+    solver, tol, observe, budget
+        As in `solve`, for each convex step.
+    warm : Candidate, optional
+        Where the first start begins.
+    starts : int
+        How many points to descend from; the best end is kept.
+    seed : int
+        Of the random parts.
+
     Examples
     --------
     >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0], [9.0]]), np.array([-1.0, -1.0, 1.0, 1.0, -1.0])
