@@ -17,7 +17,7 @@ from maxmargin import SVC, leave_one_out, plot
 X, y = make_moons(100, noise=0.25, random_state=3)
 
 figure, axes = plt.subplots(
-    2, 2, figsize=(9, 6.6), sharex=True, sharey=True, layout="constrained"
+    2, 2, figsize=(9, 6.0), sharex=True, sharey=True, layout="constrained"
 )
 for ax, gamma in zip(axes.flat, [0.02, 0.5, 5.0, 100.0], strict=True):
     model = SVC(C=5.0, gamma=gamma).fit(X, y)

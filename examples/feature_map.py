@@ -46,7 +46,9 @@ right.plot_surface(
     xx, yy, -(b + w[0] * xx + w[1] * yy) / w[2], color="0.5", alpha=0.5
 )
 right.set(xlabel="x₀", ylabel="x₁", zlabel="x₀² + x₁²")
+right.set(xticks=[-1, 0, 1], yticks=[-1, 0, 1])
 right.set_title("lifted: a plane")
+right.set_box_aspect((1, 1, 0.9), zoom=1.1)
 right.view_init(elev=12, azim=-60)
 right.legend(loc="upper left", fontsize=8)
 plt.show()

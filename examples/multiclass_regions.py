@@ -19,5 +19,5 @@ y = iris.target_names[iris.target]
 model = SVC(C=10.0).fit(X, y)
 print(model.certificate_.worst)
 
-plot.DecisionBoundaryDisplay.from_estimator(model, X, y)
+plot.DecisionBoundaryDisplay.from_estimator(model, X, y, aspect="auto")
 plt.show()

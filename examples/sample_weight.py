@@ -22,7 +22,7 @@ X = rng.standard_normal((80, 2)) + side * np.c_[np.cos(angle), np.sin(angle)]
 weight = np.where(is_late, 10, 1)
 
 figure, axes = plt.subplots(
-    1, 2, figsize=(9.6, 4.8), sharey=True, layout="constrained"
+    1, 2, figsize=(9.6, 5.2), sharey=True, layout="constrained"
 )
 for ax, weights, words in zip(
     axes, (None, weight), ("equal weights", "late samples ×10"), strict=True

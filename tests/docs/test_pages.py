@@ -1,5 +1,8 @@
 """The pages keep up with the code: names, tests and parameters that they speak of are there, and none is forgotten."""
 
+import ast
+import builtins
+import doctest
 import inspect
 import re
 import warnings
@@ -86,6 +89,31 @@ def test_each_parameter_of_a_public_function_or_estimator_is_explained(module):
         if inspect.isfunction(thing) or (inspect.isclass(thing) and issubclass(thing, BaseEstimator)):
             words = set(re.findall(r"\w+", inspect.getdoc(thing)))
             assert set(inspect.signature(thing).parameters) - words <= EXPLAINED_ONCE, thing.__name__
+
+
+def taken_from_nowhere(code):
+    """Names that some code reads and nothing in it makes."""
+    nodes = list(ast.walk(ast.parse(code)))
+    made = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    made |= {(each.asname or each.name) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for each in node.names}
+    made |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    made |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return {node.id for node in nodes if isinstance(node, ast.Name)} - made - set(dir(builtins))
+
+
+@pytest.mark.parametrize("module", [maxmargin, bounds, distributed, io, kernels, plot, solvers], ids=lambda m: m.__name__)
+def test_the_examples_of_a_public_name_can_be_copied_as_they_are(module):
+    for name in module.__all__:
+        thing = getattr(module, name)
+        members = vars(thing).values() if inspect.isclass(thing) else ()
+        described = [thing, *(member for member in members if inspect.isroutine(member))] if callable(thing) else []
+        for each in described:
+            examples = doctest.DocTestParser().get_examples(inspect.getdoc(each) or "")
+            assert not taken_from_nowhere("".join(example.source for example in examples)), (name, each)
+
+
+def test_a_name_from_nowhere_is_found():
+    assert taken_from_nowhere("import numpy as np\nx = [np.sum(k) for k in y]") == {"y"}
 
 
 def test_what_people_look_for_and_do_not_find_has_an_answer():

@@ -80,6 +80,8 @@ class Auto:
     Examples
     --------
     >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> from maxmargin.solvers import Auto
     >>> X, y = np.array([[0.0], [1.0]]), np.array([-1.0, 1.0])
     >>> Auto().choose(Problem(X, y, cost=np.full(2, np.inf)))
     (ConstraintGeneration(), 'of 2 samples few touch a hard margin, so only those are looked at closely')
@@ -167,6 +169,7 @@ def solver_from_name(solver: str | Solver | Auto, *, seed: int = 0, n_threads: i
 
     Examples
     --------
+    >>> from maxmargin.solvers import solver_from_name
     >>> solver_from_name("interior_point")
     InteriorPoint(form='auto')
     """

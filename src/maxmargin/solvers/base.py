@@ -77,6 +77,7 @@ class Budget:
 
     Examples
     --------
+    >>> from maxmargin.solvers import Budget
     >>> Budget(seconds=2.5)
     Budget(iterations=None, seconds=2.5, bytes=1073741824)
     """

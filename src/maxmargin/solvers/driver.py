@@ -56,6 +56,9 @@ def solve(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> from maxmargin.solvers import solve
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> solution = solve(Problem(X, y, cost=np.full(4, 10.0)), tol=1e-9)
     >>> solution.status.name, np.round(solution.w, 6), round(solution.b, 6)

@@ -78,6 +78,9 @@ def solve_ramp(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from maxmargin.core import Problem, Ramp
+    >>> from maxmargin.solvers import solve_ramp
     >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0], [9.0]]), np.array([-1.0, -1.0, 1.0, 1.0, -1.0])
     >>> solution = solve_ramp(Problem(X, y, np.full(5, 10.0), loss=Ramp()), tol=1e-9, starts=5)
     >>> np.flatnonzero(solution.is_outlier), np.round(solution.w, 6)

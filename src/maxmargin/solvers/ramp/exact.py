@@ -61,6 +61,9 @@ def solve_ramp_exactly(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from maxmargin.core import Problem, Ramp
+    >>> from maxmargin.solvers import solve_ramp_exactly
     >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0], [9.0]]), np.array([-1.0, -1.0, 1.0, 1.0, -1.0])
     >>> solution = solve_ramp_exactly(Problem(X, y, np.full(5, 10.0), loss=Ramp()))
     >>> round(solution.objective, 6), solution.bound >= solution.objective * (1 - 1e-6)
