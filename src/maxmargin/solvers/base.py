@@ -66,12 +66,8 @@ class Budget:
 
     Parameters
     ----------
-    iterations : int or None
-        Rounds of the solver.
-    seconds : float or None
-        Seconds, without those of compiling.
-    bytes : int
-        What kernel rows may take.
+    iterations, seconds, bytes : number or None
+        Rounds of the solver; seconds, without those of compiling; what kernel rows may take.
     stop : callable, optional
         Called between rounds: once it returns True the fit ends as if interrupted.
 
@@ -131,22 +127,10 @@ class Clock:
 class Progress(NamedTuple):
     """What one step reports: the solver's own estimate of the relative gap, which merely asks for the check.
 
-    Attributes
-    ----------
-    gap : float
-        The estimate.
-    rounds : int
-        Rounds that the step took.
-    is_final : bool
-        No further step changes anything.
-    is_infeasible : bool
-        The solver found that no point satisfies the constraints: a hard margin that does not exist.
-    candidate : Candidate or None
-        It is judged and kept whatever the gap is.
-    dual : float
-        The value of the solver's own feasible dual point, where it knows one. While that rises the fit has not stalled.
-    to_come : float
-        Rounds that the tolerance still needs at their present pace; it only decides which solver goes on.
+    A `candidate` is judged and kept whatever the gap is. `is_final`: no further step changes anything. `is_infeasible`: no point
+    satisfies the constraints. `dual` is the value of the solver's own feasible dual point, where it knows one: while that rises
+    nobody asks whether it stalls. `rounds` are those of this step. `to_come`, the rounds that the tolerance still asks for at
+    their present pace, decides nothing but who goes on.
     """
 
     gap: float
@@ -166,16 +150,8 @@ class Progress(NamedTuple):
 class Event(NamedTuple):
     """What observers see after each step; the numbers are certified where `certificate` is present.
 
-    Attributes
-    ----------
-    seconds : float
-        Since the fit began, without those of compiling.
-    iteration : int
-        Rounds of the solver so far.
-    relative_gap : float
-        Certified, or else the solver's own estimate.
-    certificate : Certificate or None
-        The proof, where one was made at this step.
+    `seconds` and `iteration` (rounds of the solver) count from the begin of the fit, without compiling. `relative_gap` is
+    certified, or else the solver's own estimate.
     """
 
     seconds: float
