@@ -3,9 +3,9 @@ Labels that cannot change
 =========================
 
 A fit ends close to the exact optimum, not at it. The certificate says how
-close, and from that follows for each new sample whether its label could be
-another one at the exact optimum. With a rough ``tol`` a broad band around the
-boundary is in doubt. With a small one the band is thinner than a pixel.
+close. This tells for each new sample whether its label could be different at
+the exact optimum. With a rough ``tol`` a broad band around the boundary is in
+doubt. With a small one the band is thinner than a pixel.
 """
 
 import matplotlib.pyplot as plt

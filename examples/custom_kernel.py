@@ -5,8 +5,8 @@ A kernel of your own
 The samples are hours of the day and a temperature. 23:30 and 0:30 are close
 to each other, but their numbers are not. A kernel that measures time around
 the clock knows that: the region "night" goes on across midnight. Any function
-of two matrices can be a kernel; `is_positive_semidefinite` looks whether it
-behaves like one on your data.
+of two matrices can be a kernel; `is_positive_semidefinite` checks on your
+data that it is one.
 """
 
 import matplotlib.pyplot as plt

@@ -3,10 +3,9 @@ What gamma does
 ===============
 
 γ of the RBF kernel says how quickly similarity falls with distance. A small γ
-makes the boundary almost straight. A large γ draws an island around each
-sample: every training sample is right, and the model has learned nothing
-about the next one. The exact leave-one-out error shows it: it is smallest in
-between.
+makes the boundary almost straight. A very large γ draws islands around single
+samples: no training error is left, and yet new samples get wrong labels more
+often. The exact leave-one-out error shows it: it is smallest in between.
 """
 
 import matplotlib.pyplot as plt

@@ -5,8 +5,9 @@ What settled each left-out sample
 Most samples need no retraining. A sample outside the margin has no influence,
 so leaving it out changes nothing. A training error is an error without
 itself, too. Below the dashed line a lemma of Joachims says that the label is
-right. Only what theorems and equations leave open is retrained. Rings mark
-the leave-one-out errors.
+right; with a free bias, as here, that is an estimate and is not relied upon.
+Only what theorems and equations leave open is retrained. Rings mark the
+leave-one-out errors.
 """
 
 import matplotlib.pyplot as plt

@@ -4,8 +4,7 @@ How far from the boundary?
 
 The margin z = yF of every training sample. Left of 0 it gets the wrong label.
 Between 0 and 1 its label is right, but it lies inside the margin. From 1 on
-it costs nothing. The peak at 1 belongs to the support vectors on the margin
-itself.
+it costs nothing. Support vectors on the margin itself stand at 1.
 """
 
 import matplotlib.pyplot as plt

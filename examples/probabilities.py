@@ -5,8 +5,8 @@ Probabilities by calibration
 A support vector machine gives distances, not probabilities. scikit-learn's
 ``CalibratedClassifierCV`` turns them into probabilities: it fits a curve to
 decision values of samples that were left out. The curve of the calibrated
-model stays near the diagonal: of the samples that are given 70 %, about 70 %
-belong to the class.
+model stays near the diagonal: of the samples that are given 70 %, roughly 70
+% belong to the class.
 """
 
 import matplotlib.pyplot as plt
