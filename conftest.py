@@ -8,8 +8,8 @@ import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("MAXMARGIN_QUIET", "1")  # tests look at stderr, and the first run compiles
-collect_ignore_glob = ["docs/conf.py", "docs/_extensions/*"]
-"""Sphinx's: they change sys.path or need the extra docs. tests/docs looks at them."""
+collect_ignore_glob = ["docs/conf.py", "docs/_extensions/*", "docs/gallery/*", "examples/*"]
+"""Sphinx's: they change sys.path or need the extra docs. And scripts, which run when they are imported. tests/docs tests both."""
 NEEDS = {
     "matplotlib": ("plot", ("/src/maxmargin/plot/", "/docs/plot.md", "/tests/plot/")),
     "distributed": ("dask", ("/src/maxmargin/distributed/", "/docs/past_one_machine.md", "/tests/distributed/")),

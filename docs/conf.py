@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_design",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
     "mathml",
     "docstrings",
     "typography",
@@ -41,6 +42,25 @@ napoleon_use_rtype = False
 add_module_names = False
 python_display_short_literal_types = True
 toc_object_entries_show_parents = "hide"
+
+# The gallery: every example is run, and what it draws and prints becomes its page. examples/index.rst groups them.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "backreferences_dir": "gallery/_uses",
+    "doc_module": ("maxmargin",),
+    "run_stale_examples": True,
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_signature": False,
+    "show_memory": False,
+    "write_computation_times": False,
+    "min_reported_time": 1e9,
+    "thumbnail_size": (480, 336),
+    "copyfile_regex": r"index\.rst",
+}
 
 # The look.
 html_theme = "furo"

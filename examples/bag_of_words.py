@@ -1,10 +1,14 @@
-"""Text as bags of words: the feature map, and its kernel.
+"""
+A bag of words as a kernel
+==========================
 
-A sentence is a sequence of words. Φ counts how often each word occurs and forgets the order; the kernel ⟨Φ(u), Φ(v)⟩
-counts the pairs of equal words. Both ways to compute it give the same numbers: the linear kernel on counted words, and
-a FeatureMap that counts them on the way.
+A sentence is a sequence of words. Φ counts how often each word occurs and
+forgets the order. The kernel ⟨Φ(u), Φ(v)⟩ counts the pairs of equal words in
+two sentences. Both ways to compute it give the same numbers: the linear
+kernel on counted words, and a `FeatureMap` that counts them on the way.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer
@@ -20,9 +24,12 @@ SENTENCES = [
 
 
 def number_words(sentences, vectorizer):
-    """Each sentence as the row of its words' numbers, filled up with −1: no counting yet."""
+    """A row of word numbers for each sentence, filled up with −1."""
     analyze = vectorizer.build_analyzer()
-    numbers = [[vectorizer.vocabulary_[word] for word in analyze(sentence)] for sentence in sentences]
+    numbers = [
+        [vectorizer.vocabulary_[word] for word in analyze(sentence)]
+        for sentence in sentences
+    ]
     rows = np.full((len(numbers), max(map(len, numbers))), -1.0)
     for row, words in zip(rows, numbers, strict=True):
         row[: len(words)] = words
@@ -30,32 +37,42 @@ def number_words(sentences, vectorizer):
 
 
 def count_words(n_words):
-    """Return the feature map Φ: from rows of word numbers to CSR rows of counts."""
+    """Return Φ: from rows of word numbers to CSR rows of counts."""
 
     def phi(X):
         row, position = np.nonzero(X >= 0)
         word = X[row, position].astype(int)
-        return sp.csr_array((np.ones(row.size), (row, word)), shape=(X.shape[0], n_words))
+        return sp.csr_array(
+            (np.ones(row.size), (row, word)), shape=(X.shape[0], n_words)
+        )
 
     return phi
 
 
-def main():
-    vectorizer = CountVectorizer()
-    counts = vectorizer.fit_transform(SENTENCES).astype(float)
-    on_counts = Linear().block(counts, counts)
+vectorizer = CountVectorizer()
+counts = vectorizer.fit_transform(SENTENCES).astype(float)
+on_counts = Linear().block(counts, counts)
 
-    words = number_words(SENTENCES, vectorizer)
-    kernel = FeatureMap(count_words(len(vectorizer.vocabulary_)))
-    on_sequences = kernel.block(words, words)
+words = number_words(SENTENCES, vectorizer)
+kernel = FeatureMap(count_words(len(vectorizer.vocabulary_)))
+on_sequences = kernel.block(words, words)
 
-    print(f"{len(SENTENCES)} sentences, {counts.shape[1]} different words, {counts.nnz} counts stored")
-    print("pairs of equal words in two sentences, ⟨Φ(u), Φ(v)⟩:\n")
-    for sentence, row in zip(SENTENCES, on_sequences, strict=True):
-        print(f"  {sentence:<32}" + "".join(f"{value:4.0f}" for value in row))
-    print("\nthe linear kernel on the counts is the same:", np.array_equal(on_counts, on_sequences))
-    print(kernel.is_positive_semidefinite(words))
+print(f"{counts.shape[1]} different words, {counts.nnz} counts stored")
+print(
+    "the linear kernel on the counts is the same:",
+    np.array_equal(on_counts, on_sequences),
+)
+print(kernel.is_positive_semidefinite(words))
 
-
-if __name__ == "__main__":
-    main()
+figure, ax = plt.subplots(figsize=(7.4, 4.0), layout="constrained")
+ax.imshow(on_sequences, cmap="Blues", vmax=14)
+for (row, column), value in np.ndenumerate(on_sequences):
+    ax.text(column, row, f"{value:.0f}", ha="center", va="center")
+ax.set_xticks(
+    range(4),
+    [sentence.replace(" ", "\n") for sentence in SENTENCES],
+    fontsize=8,
+)
+ax.set_yticks(range(4), SENTENCES, fontsize=9)
+ax.set_title("pairs of equal words", fontsize=11)
+plt.show()

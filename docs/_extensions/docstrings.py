@@ -10,16 +10,28 @@ from sphinx.application import Sphinx
 import maxmargin
 from maxmargin import bounds, io, kernels, plot, solvers
 
-BEFORE_NAPOLEON = 400
+BEFORE_NAPOLEON, AFTER_NAPOLEON = 400, 600
 """Napoleon turns the sections into fields with Sphinx's default priority, 500."""
 
 PUBLIC = {name for module in (maxmargin, bounds, io, kernels, plot, solvers) for name in module.__all__}
 IN_BACKTICKS = re.compile(r"(`+[^`]*`+)")
+WIDE_GAP = re.compile(r"(?<=\S) {4,}(?=\S)")
+
+LONGEST = 84
+"""Characters that a page has room for in one line of a formula."""
 
 
 def prepare(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Mark the formulas of a docstring, list its attributes, and keep its bars from being read as substitutions."""
     lines[:] = _with_bars(_with_attributes(_with_formulas(lines)))
+
+
+def rejoin(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Undo what Napoleon made of a property's sentence with a colon: it took the words before it for a type."""
+    kinds = [number for number, line in enumerate(lines) if line.startswith(":type: ")]
+    if what == "property" and kinds:
+        words = lines.pop(kinds[0]).removeprefix(":type: ")
+        lines[0] = f"{words}: {lines[0].lstrip()}"
 
 
 def unlink(app: Sphinx, doctree: nodes.document) -> None:
@@ -37,8 +49,16 @@ def _with_formulas(lines: list[str]) -> list[str]:
         begins = line.startswith("    ") and number > 0 and not lines[number - 1].strip()
         if begins and not _is_inside_formula(marked):
             marked += [".. code-block:: text", ""]
-        marked.append(line)
+        marked += _broken(line) if line.startswith("    ") else [line]
     return marked + lines[end:]
+
+
+def _broken(line: str) -> list[str]:
+    """A formula that is too long for the page, broken where its parts stand far apart."""
+    if len(line) <= LONGEST:
+        return [line]
+    parts = WIDE_GAP.split(line.strip())
+    return [f"    {part}" for part in parts]
 
 
 def _first_section(lines: list[str]) -> int:
@@ -96,5 +116,6 @@ def _escape(line: str) -> str:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Listen to autodoc, and to pages that have been read."""
     app.connect("autodoc-process-docstring", prepare, priority=BEFORE_NAPOLEON)
+    app.connect("autodoc-process-docstring", rejoin, priority=AFTER_NAPOLEON)
     app.connect("doctree-read", unlink)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,11 +6,11 @@
      └── MaxMarginError                          catch this to catch them all
           ├── InvalidInputError (ValueError)      data or parameters that cannot be used
           │    └── ModelFileError (ValueError)     a model file that is damaged, or none
-          ├── NotSupportedError (ValueError)      a combination that nobody here can solve
-          ├── NotSeparableError (ValueError)      hard margin on data that no hyperplane separates
-          ├── UndecidedError (ArithmeticError)    too close to call at the precision of the arithmetic
-          ├── MemoryBudgetError (MemoryError)     would not fit into the memory that was allowed
-          └── MissingExtraError (ImportError)     needs a package that an extra of maxmargin brings
+          ├── NotSupportedError (ValueError)      a combination that does not exist
+          ├── NotSeparableError (ValueError)      no hyperplane separates the classes
+          ├── UndecidedError (ArithmeticError)    too close to call at this precision
+          ├── MemoryBudgetError (MemoryError)     more memory than was allowed
+          └── MissingExtraError (ImportError)     a package of an extra is missing
 
 Each of them also inherits the builtin exception in parentheses. The one warning, `maxmargin.ConvergenceWarning`, inherits
 scikit-learn's of the same name and lives with the estimators.

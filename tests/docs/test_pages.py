@@ -1,5 +1,9 @@
 """The pages keep up with the code: names, tests and parameters that they speak of are there, and none is forgotten."""
 
+import ast
+import builtins
+import doctest
+import inspect
 import re
 import warnings
 from pathlib import Path
@@ -7,6 +11,7 @@ from pathlib import Path
 import pytest
 import sklearn.linear_model
 import sklearn.svm
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 
 import maxmargin
@@ -21,17 +26,30 @@ def page(name):
     return (DOCS / f"{name}.md").read_text()
 
 
-def described():
-    """module.name of each thing that the API reference describes."""
-    module, found = "maxmargin", set()
-    for kind, what in re.findall(r"^\.\. (\w+):: ([\w.]+)$", page("api"), re.MULTILINE):
+PAGES_OF_THE_REFERENCE = sorted((DOCS / "api").glob("*.md"))
+
+
+def described_by(path):
+    """module.name of each thing that a page of the API reference describes, as often as it does."""
+    module, found = "maxmargin", []
+    for kind, what in re.findall(r"^\.\. (\w+):: ([\w.]+)$", path.read_text(), re.MULTILINE):
         if kind in ("module", "currentmodule", "automodule"):
             module = what
         if kind == "automodule":
-            found |= {f"maxmargin.{name}" for name in dir(maxmargin.errors) if name.endswith("Error")}
+            found += [f"maxmargin.{name}" for name in dir(maxmargin.errors) if name.endswith("Error")]
         elif kind.startswith("auto"):
-            found.add(f"{module}.{what}")
+            found.append(f"{module}.{what}")
     return found
+
+
+def described():
+    """All of these, of all pages."""
+    return [name for path in PAGES_OF_THE_REFERENCE for name in described_by(path)]
+
+
+def index_of_the_reference():
+    """The rows of docs/api.md: a name without `maxmargin.`, its page, one line about it."""
+    return re.findall(r"^\| \[`([\w.]+)`\]\(api/(\w+)\.md\) \| (.+) \|$", page("api"), re.MULTILINE)
 
 
 @pytest.mark.parametrize("module", [maxmargin, bounds, distributed, io, kernels, plot, solvers], ids=lambda m: m.__name__)
@@ -39,12 +57,71 @@ def test_the_reference_describes_each_public_name(module):
     here = {f"{module.__name__}.{name}" for name in module.__all__}
     submodules = {f"maxmargin.{name}" for name in maxmargin._MODULES}
     again = {f"maxmargin.io.{name}" for name in ("export", "load", "save")}  # described as maxmargin.save and so on
-    assert here - described() <= submodules | again
+    assert here - set(described()) <= submodules | again
 
 
 def test_the_reference_describes_nothing_else():
     public = {f"{m.__name__}.{name}" for m in (maxmargin, bounds, distributed, io, kernels, plot, solvers) for name in m.__all__}
-    assert described() - public <= {"maxmargin.errors"}
+    assert set(described()) <= public
+
+
+def test_each_public_name_stands_on_one_page():
+    names = described()
+    assert sorted(names) == sorted(set(names))
+
+
+def test_the_index_of_the_reference_leads_to_the_page_of_each_name():
+    rows = index_of_the_reference()
+    assert sorted((f"maxmargin.{name}", home) for name, home, _ in rows) == sorted(
+        (name, path.stem) for path in PAGES_OF_THE_REFERENCE for name in described_by(path)
+    )
+    assert all(4 <= len(line) <= 90 for _, _, line in rows)
+
+
+EXPLAINED_ONCE = {"plug_in"}
+"""Parameters that the page explains for all of its functions."""
+
+
+@pytest.mark.parametrize("module", [maxmargin, bounds, distributed, io, kernels, plot, solvers], ids=lambda m: m.__name__)
+def test_each_parameter_of_a_public_function_or_estimator_is_explained(module):
+    things = [getattr(module, name) for name in module.__all__]
+    for thing in things:
+        if inspect.isfunction(thing) or (inspect.isclass(thing) and issubclass(thing, BaseEstimator)):
+            words = set(re.findall(r"\w+", inspect.getdoc(thing)))
+            assert set(inspect.signature(thing).parameters) - words <= EXPLAINED_ONCE, thing.__name__
+
+
+def taken_from_nowhere(code):
+    """Names that some code reads and nothing in it makes."""
+    nodes = list(ast.walk(ast.parse(code)))
+    made = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    made |= {(each.asname or each.name) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for each in node.names}
+    made |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    made |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return {node.id for node in nodes if isinstance(node, ast.Name)} - made - set(dir(builtins))
+
+
+@pytest.mark.parametrize("module", [maxmargin, bounds, distributed, io, kernels, plot, solvers], ids=lambda m: m.__name__)
+def test_the_examples_of_a_public_name_can_be_copied_as_they_are(module):
+    for name in module.__all__:
+        thing = getattr(module, name)
+        members = vars(thing).values() if inspect.isclass(thing) else ()
+        described = [thing, *(member for member in members if inspect.isroutine(member))] if callable(thing) else []
+        for each in described:
+            examples = doctest.DocTestParser().get_examples(inspect.getdoc(each) or "")
+            assert not taken_from_nowhere("".join(example.source for example in examples)), (name, each)
+
+
+def test_a_name_from_nowhere_is_found():
+    assert taken_from_nowhere("import numpy as np\nx = [np.sum(k) for k in y]") == {"y"}
+
+
+def test_what_people_look_for_and_do_not_find_has_an_answer():
+    words = page("questions").lower()
+    for looked_for in ("regression", "svr", "one-class", "outlier", "novelty", "probabilit", "nu-svc", "choose c", "gamma"):
+        assert looked_for in words, looked_for
+    for entry in ("regression", "probability", "outlier", "choose C", "SVR", "one-class", "nu"):  # first in the site's search
+        assert f"   ! single: {entry}\n" in page("questions"), entry
 
 
 def public_attributes(model):
@@ -93,8 +170,8 @@ def test_the_errata_name_tests_that_exist():
 
 
 def test_no_page_asks_the_network():
-    for path in [*DOCS.glob("*.md"), *DOCS.glob("*.py")]:
-        assert not re.search(r"!\[[^\]]*\]\(https?:|cdn|src=.https?:", path.read_text()), path.name
+    for path in [*DOCS.glob("*.md"), *PAGES_OF_THE_REFERENCE, *DOCS.glob("*.py"), *(ROOT / "examples").iterdir()]:
+        assert not re.search(r"!\[[^\]]*\]\(https?:|cdn|src=.https?:", path.read_text() if path.is_file() else ""), path.name
 
 
 def test_readme_fits_a_screen_or_two_and_has_one_picture():

@@ -93,6 +93,21 @@ def test_formulas_and_bars_of_a_docstring_survive():
     assert lines[-2:] == [">>> a | b", "c | d"]
 
 
+def test_a_long_formula_is_broken_where_its_parts_stand_apart():
+    docstrings = extension("docstrings")
+    left, right = "min " + "x" * 50 + ",", "c = " + "y" * 40
+    lines = ["Words.", "", f"    {left}        {right}", "", "    a = b,    c = d"]
+    docstrings.prepare(None, "class", "X", None, None, lines)
+    assert [line.strip() for line in lines if line.startswith("    ")] == [left, right, "a = b,    c = d"]
+
+
+def test_a_property_keeps_its_sentence():
+    docstrings = extension("docstrings")
+    lines = ["seconds or rounds.", "", ":type: When each trace was certified"]
+    docstrings.rejoin(None, "property", "X.moments", None, None, lines)
+    assert lines == ["When each trace was certified: seconds or rounds.", ""]
+
+
 @pytest.mark.parametrize(
     ("words", "marked"),
     [

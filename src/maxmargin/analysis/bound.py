@@ -52,7 +52,7 @@ class Bound:
 
     Examples
     --------
-    >>> from maxmargin.analysis import bounds
+    >>> from maxmargin import bounds
     >>> b = bounds.hard_margin(rho=1.0, gamma=1.0, m=4, delta=0.5)
     >>> b.vacuous, float(b) > 1
     (True, True)

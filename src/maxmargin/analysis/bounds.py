@@ -83,7 +83,7 @@ def hard_margin(*, rho: float, gamma: float, m: int, delta: float, plug_in: bool
 
     Examples
     --------
-    >>> from maxmargin.analysis import bounds
+    >>> from maxmargin import bounds
     >>> b = bounds.hard_margin(rho=1.0, gamma=0.5, m=10_000, delta=0.05)
     >>> round(float(b), 4), b.vacuous
     (0.0672, False)
@@ -101,7 +101,7 @@ def hard_margin_samples(*, rho: float, gamma: float, epsilon: float, delta: floa
 
     Examples
     --------
-    >>> from maxmargin.analysis import bounds
+    >>> from maxmargin import bounds
     >>> m = bounds.hard_margin_samples(rho=1.0, gamma=0.5, epsilon=0.1, delta=0.05)
     >>> int(m)
     4511
@@ -122,7 +122,7 @@ def hard_margin_gamma(*, rho: float, m: int, epsilon: float, delta: float, plug_
 
     Examples
     --------
-    >>> from maxmargin.analysis import bounds
+    >>> from maxmargin import bounds
     >>> g = bounds.hard_margin_gamma(rho=1.0, m=10_000, epsilon=0.1, delta=0.05)
     >>> round(float(g), 4)
     0.2746
@@ -146,7 +146,7 @@ def hard_margin_delta(*, rho: float, gamma: float, m: int, epsilon: float, plug_
 
     Examples
     --------
-    >>> from maxmargin.analysis import bounds
+    >>> from maxmargin import bounds
     >>> d = bounds.hard_margin_delta(rho=1.0, gamma=0.5, m=10_000, epsilon=0.08)
     >>> round(float(d), 6)
     0.000671
@@ -191,7 +191,7 @@ def soft_margin(*, hinge_loss: float, norm: float, lam: float, rho: float, m: in
 
     Examples
     --------
-    >>> from maxmargin.analysis import bounds
+    >>> from maxmargin import bounds
     >>> float(bounds.soft_margin(hinge_loss=0.125, norm=1.0, lam=0.25, rho=1.0, m=64))
     0.5
     """
@@ -205,7 +205,7 @@ def soft_margin_lambda(*, rho: float, B: float, m: int, plug_in: bool = False) -
 
     Examples
     --------
-    >>> from maxmargin.analysis import bounds
+    >>> from maxmargin import bounds
     >>> float(bounds.soft_margin_lambda(rho=1.0, B=2.0, m=50))
     0.1
     """
@@ -221,7 +221,7 @@ def soft_margin_best(*, hinge_loss: float, B: float, rho: float, m: int, plug_in
 
     Examples
     --------
-    >>> from maxmargin.analysis import bounds
+    >>> from maxmargin import bounds
     >>> float(bounds.soft_margin_best(hinge_loss=0.125, B=2.0, rho=1.0, m=2048))
     0.25
     """
@@ -237,7 +237,7 @@ def soft_margin_samples(*, B: float, rho: float, epsilon: float, plug_in: bool =
 
     Examples
     --------
-    >>> from maxmargin.analysis import bounds
+    >>> from maxmargin import bounds
     >>> int(bounds.soft_margin_samples(B=2.0, rho=1.0, epsilon=0.125))
     2048
     """
@@ -261,7 +261,7 @@ def perceptron_updates(*, rho: float, gamma: float) -> tuple[float, str]:
 
     Examples
     --------
-    >>> from maxmargin.analysis import bounds
+    >>> from maxmargin import bounds
     >>> int(bounds.perceptron_updates(rho=5.0, gamma=2.0))
     6
     """
@@ -275,7 +275,7 @@ def perceptron_margin(*, rho: float, updates: int) -> tuple[float, str]:
 
     Examples
     --------
-    >>> from maxmargin.analysis import bounds
+    >>> from maxmargin import bounds
     >>> float(bounds.perceptron_margin(rho=1.0, updates=16))
     0.25
     """
@@ -301,7 +301,7 @@ def leave_one_out_support(*, m: int, n_support: float, plug_in: bool = False) ->
 
     Examples
     --------
-    >>> from maxmargin.analysis import bounds
+    >>> from maxmargin import bounds
     >>> float(bounds.leave_one_out_support(n_support=30, m=200))
     0.15
     """
@@ -317,7 +317,7 @@ def vc_rate(*, d: int, m: int) -> tuple[float, str]:
 
     Examples
     --------
-    >>> from maxmargin.analysis import bounds
+    >>> from maxmargin import bounds
     >>> float(bounds.vc_rate(d=100, m=10_000))
     0.1
     """

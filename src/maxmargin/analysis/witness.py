@@ -161,6 +161,7 @@ class Undecided:
 
     Examples
     --------
+    >>> from maxmargin import Undecided
     >>> print(Undecided(margin_bound=1e-15, scale=2.0))
     Undecided at the precision of float64: a margin above 1e-15 is impossible, a smaller one could be neither found nor
     excluded (the data have size 2).

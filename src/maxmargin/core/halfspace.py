@@ -36,7 +36,7 @@ class Halfspace:
 
     Examples
     --------
-    >>> from maxmargin.core.halfspace import Halfspace
+    >>> from maxmargin import Halfspace
     >>> h = Halfspace([3.0, 4.0], b=-5.0)
     >>> X = [[3.0, 4.0], [0.0, 0.0]]
     >>> h.decision(X), h.distance(X)

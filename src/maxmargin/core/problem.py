@@ -62,6 +62,8 @@ class Problem:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> problem = Problem(X, np.array([-1.0, -1.0, 1.0, 1.0]), cost=np.full(4, 10.0))
     >>> problem.primal(np.array([2.0]), -3.0), problem.dual(np.array([0.0, -2.0, 2.0, 0.0]))

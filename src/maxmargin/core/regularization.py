@@ -70,7 +70,7 @@ class Regularization:
 
     Examples
     --------
-    >>> from maxmargin.core.regularization import Regularization
+    >>> from maxmargin import Regularization
     >>> r = Regularization.pegasos(0.5)
     >>> r.cost(100)
     0.02
@@ -143,6 +143,7 @@ class Regularization:
     def of(cls, value: "float | Regularization") -> "Regularization":
         """Read a float as C of the sum of slacks, and leave a :class:`Regularization` as it is.
 
+        >>> from maxmargin import Regularization
         >>> Regularization.of(10)
         Regularization.sum(10.0)
         """
@@ -198,6 +199,7 @@ class Regularization:
     def words(self, penalty: PenaltyName = "l2", slack: str = "ξ") -> str:
         """What is minimised, as a formula with this penalty and this loss of a sample.
 
+        >>> from maxmargin import Regularization
         >>> Regularization.ridge(0.5).words("l1", "ξ²")
         'λ‖w‖₁ + Σξ² with λ = 0.5'
         """

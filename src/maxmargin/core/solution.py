@@ -14,6 +14,7 @@ class Status(Enum):
 
     Examples
     --------
+    >>> from maxmargin import Status
     >>> print(Status.SOLVED)
     The requested gap was reached and proved.
     """

@@ -93,6 +93,7 @@ class LinearSVC(OneVsRest):
     Examples
     --------
     >>> import dask.array as da
+    >>> import numpy as np
     >>> from maxmargin.distributed import LinearSVC
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(1000, 5))

@@ -264,9 +264,9 @@ def l1_min_c(
     """The largest C at which ``LinearSVC(penalty="l1")`` keeps every weight at zero; above it some feature enters.
 
     Without a bias, or with classes of equal weight, it is 1/‖Σ s_j y_j x_j‖_∞ for the hinge (s: the weights); with a free bias
-    and unequal classes a small linear program. Of several classes, one-vs-rest, it is the smallest of their values.
-    (scikit-learn's function of this name is for the squared hinge; with a bias, which it penalises, its value is where the
-    bias or a feature enters.) Cost: a pass over the data a class, or programs with a row for each of some hundred features.
+    and unequal classes a small linear program. Of several classes, one-vs-rest, the smallest value. Cost: a pass over the data a
+    class, or such programs. scikit-learn's function of this name is for the squared hinge and penalises the bias. X, y and
+    sample_weight are those of `LinearSVC.fit`; loss, fit_intercept, intercept_scaling and class_weight are those of `LinearSVC`.
 
     Examples
     --------

@@ -35,6 +35,7 @@ class WarmUp:
 
     Examples
     --------
+    >>> from maxmargin import WarmUp
     >>> print(WarmUp(21.34, compiled=40, loaded=2, folder="/home/ann/.cache"))
     21.3 s: 40 loops compiled, 2 loaded from disk. They are kept in /home/ann/.cache.
     """

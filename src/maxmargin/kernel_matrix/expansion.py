@@ -56,6 +56,8 @@ class Expansion:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from maxmargin.kernels import Expansion
     >>> from maxmargin.kernels import RBF
     >>> Z = np.array([[0.0], [1.0]])
     >>> Expansion(RBF(gamma=1.0), Z, np.array([[2.0, -1.0]]))(Z).ravel().round(4)

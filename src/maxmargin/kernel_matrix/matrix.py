@@ -64,6 +64,7 @@ class KernelMatrix:
     Examples
     --------
     >>> import numpy as np
+    >>> from maxmargin.kernels import KernelMatrix
     >>> from maxmargin.kernels import Linear
     >>> K = KernelMatrix(Linear(), np.array([[1.0], [2.0], [3.0]]), max_bytes=2 * 3 * 8)
     >>> K.rows([0, 2])

@@ -36,6 +36,7 @@ class Custom(Kernel):
     Examples
     --------
     >>> import numpy as np
+    >>> from maxmargin.kernels import Custom
     >>> X = np.array([[1.0, 2.0], [3.0, 0.0]])
     >>> Custom(lambda u, v: np.minimum(u, v).sum(), pairwise=True).block(X, X)
     array([[3., 1.],

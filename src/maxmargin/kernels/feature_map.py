@@ -31,6 +31,7 @@ class FeatureMap(OfInnerProduct):
     Examples
     --------
     >>> import numpy as np
+    >>> from maxmargin.kernels import FeatureMap
     >>> from maxmargin.kernels import Polynomial, interactions
     >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> FeatureMap(interactions).block(X, X)
@@ -92,6 +93,7 @@ def interactions(X: Matrix) -> Matrix:
     Examples
     --------
     >>> import numpy as np
+    >>> from maxmargin.kernels import interactions
     >>> interactions(np.array([[2.0, 3.0]]))
     array([[4., 6., 6., 9.]])
     """

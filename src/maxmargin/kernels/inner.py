@@ -88,6 +88,7 @@ class Linear(OfInnerProduct):
     Examples
     --------
     >>> import numpy as np
+    >>> from maxmargin.kernels import Linear
     >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> Linear().block(X, X)
     array([[ 5., 11.],
@@ -144,6 +145,7 @@ class Polynomial(OfAffine):
     Examples
     --------
     >>> import numpy as np
+    >>> from maxmargin.kernels import Polynomial
     >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> Polynomial(degree=2, gamma=1.0, coef0=1.0).block(X, X)
     array([[ 36., 144.],
@@ -207,6 +209,7 @@ class Sigmoid(OfAffine):
     Examples
     --------
     >>> import numpy as np
+    >>> from maxmargin.kernels import Sigmoid
     >>> kernel = Sigmoid(gamma=1.0)
     >>> X = np.array([[0.5], [1.0], [2.0]])
     >>> kernel.block(X, X).round(3)

@@ -34,6 +34,7 @@ def kernel_from_name(kernel: Any, *, degree: Any = 3, gamma: Any = "scale", coef
 
     Examples
     --------
+    >>> from maxmargin.kernels import kernel_from_name
     >>> kernel_from_name("poly", degree=2, gamma=1, coef0=1)
     Polynomial(degree=2, gamma=1.0, coef0=1.0)
     """

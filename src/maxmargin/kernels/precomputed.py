@@ -26,6 +26,7 @@ class Precomputed(Kernel):
     Examples
     --------
     >>> import numpy as np
+    >>> from maxmargin.kernels import Precomputed
     >>> K = np.array([[2.0, 1.0], [1.0, 3.0]])
     >>> kernel = Precomputed()
     >>> support = kernel.reference(K, np.array([1]))

@@ -53,6 +53,7 @@ class RBF(WithGamma):
     Examples
     --------
     >>> import numpy as np
+    >>> from maxmargin.kernels import RBF
     >>> X = np.array([[0.0], [1.0]])
     >>> RBF(gamma=1.0).block(X, X).round(4)
     array([[1.    , 0.3679],

@@ -81,7 +81,9 @@ class ActiveSet(Solver):
 
     Examples
     --------
-    >>> from maxmargin.solvers import solve
+    >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> from maxmargin.solvers import ActiveSet, solve
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> solution = solve(Problem(X, y, cost=np.array([1e-12, 1e12, 1e12, 1.0])), ActiveSet(), tol=1e-9)
     >>> solution.beta, solution.w, solution.b

@@ -72,9 +72,16 @@ class AutoTuning:
 class Auto:
     """Chooses the solver that suits the problem; `choose` says which and why.
 
+    Parameters
+    ----------
+    seed, n_threads, shrinking
+        Handed on to the solver that is chosen, if it has any use for them.
+
     Examples
     --------
     >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> from maxmargin.solvers import Auto
     >>> X, y = np.array([[0.0], [1.0]]), np.array([-1.0, 1.0])
     >>> Auto().choose(Problem(X, y, cost=np.full(2, np.inf)))
     (ConstraintGeneration(), 'of 2 samples few touch a hard margin, so only those are looked at closely')
@@ -154,10 +161,15 @@ def offers(problem: Problem, present: Solver) -> list[Offer]:
 def solver_from_name(solver: str | Solver | Auto, *, seed: int = 0, n_threads: int = 1) -> Solver | Auto:
     """A solver by its name in the registry, "auto", or a `Solver` object as it is.
 
-    A solver found by name takes the seed and the threads, if it has any use for them.
+    Parameters
+    ----------
+    solver : str, Solver or Auto
+    seed, n_threads : int
+        For a solver that is found by its name, if it has any use for them.
 
     Examples
     --------
+    >>> from maxmargin.solvers import solver_from_name
     >>> solver_from_name("interior_point")
     InteriorPoint(form='auto')
     """

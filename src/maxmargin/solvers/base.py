@@ -64,10 +64,16 @@ DRIVER = DriverTuning()
 class Budget:
     """What a fit may use: rounds of the solver, seconds, bytes of kernel cache; None = no limit.
 
-    `stop` is asked between rounds: once it answers True the fit ends as if interrupted.
+    Parameters
+    ----------
+    iterations, seconds, bytes : number or None
+        Rounds of the solver; seconds, without those of compiling; what kernel rows may take.
+    stop : callable, optional
+        Called between rounds: once it returns True the fit ends as if interrupted.
 
     Examples
     --------
+    >>> from maxmargin.solvers import Budget
     >>> Budget(seconds=2.5)
     Budget(iterations=None, seconds=2.5, bytes=1073741824)
     """
@@ -121,9 +127,10 @@ class Clock:
 class Progress(NamedTuple):
     """What one step reports: the solver's own estimate of the relative gap, which merely asks for the check.
 
-    A `candidate` is judged and kept whatever the gap is. `is_final`: no further step changes anything. `dual` is the value of the
-    solver's own feasible dual point, where it knows one: while that rises nobody asks whether it stalls. `to_come`, the rounds
-    that the tolerance still asks for at their present pace, decides nothing but who goes on.
+    A `candidate` is judged and kept whatever the gap is. `is_final`: no further step changes anything. `is_infeasible`: no point
+    satisfies the constraints. `dual` is the value of the solver's own feasible dual point, where it knows one: while that rises
+    nobody asks whether it stalls. `rounds` are those of this step. `to_come`, the rounds that the tolerance still asks for at
+    their present pace, decides nothing but who goes on.
     """
 
     gap: float
@@ -141,7 +148,11 @@ class Progress(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What observers see after each step; the numbers are certified where `certificate` is present."""
+    """What observers see after each step; the numbers are certified where `certificate` is present.
+
+    `seconds` and `iteration` (rounds of the solver) count from the begin of the fit, without compiling. `relative_gap` is
+    certified, or else the solver's own estimate.
+    """
 
     seconds: float
     iteration: int

@@ -35,8 +35,30 @@ def solve(
     An interruption (Ctrl-C) does not raise here: the best candidate comes back with `Status.INTERRUPTED`, so that the caller
     can keep it before raising.
 
+    Parameters
+    ----------
+    problem : Problem
+    solver : Solver or Auto, optional
+        By default `Auto` chooses.
+    tol : float
+        The relative gap to prove; 0 goes on to the precision of the arithmetic.
+    warm : Candidate, optional
+        Where to begin, such as the `Solution` of a similar problem.
+    observe : Observer, optional
+        Called with an `Event` after each step; returning True ends the fit.
+    budget : Budget, optional
+        By default none but the memory of `Budget`.
+
+    Returns
+    -------
+    Solution
+        w, b and β, with `status`, `certificate`, `trace`, `n_iter` and `solver`.
+
     Examples
     --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> from maxmargin.solvers import solve
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> solution = solve(Problem(X, y, cost=np.full(4, 10.0)), tol=1e-9)
     >>> solution.status.name, np.round(solution.w, 6), round(solution.b, 6)

@@ -75,7 +75,7 @@ class Certificate:
     Examples
     --------
     >>> import numpy as np
-    >>> from maxmargin.core.problem import Problem
+    >>> from maxmargin.core import Candidate, Problem, certify
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> problem = Problem(X, y, cost=np.full(4, 10.0))
     >>> best = Candidate(w=np.array([2.0]), b=-3.0, beta=np.array([0.0, -2.0, 2.0, 0.0]))

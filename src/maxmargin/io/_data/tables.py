@@ -28,7 +28,17 @@ MISSING = ("", "na", "nan", "n/a", "null", "none", "?")
 
 @dataclass(frozen=True)
 class Data:
-    """Samples X (dense or CSR), labels y (None where the file has none), and the features' names where they are known."""
+    """What a data file holds.
+
+    Attributes
+    ----------
+    X : array or CSR of shape (n, d)
+        The samples.
+    y : array (n,), or None
+        The labels; None where the file has none.
+    feature_names : tuple of str, or None
+        Where they are known.
+    """
 
     X: Any
     y: Any

@@ -56,7 +56,9 @@ class ConstraintGeneration(Solver):
 
     Examples
     --------
-    >>> from maxmargin.solvers import solve
+    >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> from maxmargin.solvers import ConstraintGeneration, solve
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> solution = solve(Problem(X, y, cost=np.full(4, np.inf)), ConstraintGeneration(), tol=1e-9)
     >>> np.round(solution.w, 9), round(solution.b, 9)

@@ -51,10 +51,12 @@ class InteriorPoint(Solver):
 
     Examples
     --------
-    >>> from maxmargin.solvers import solve
+    >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> from maxmargin.solvers import InteriorPoint, solve
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> solution = solve(Problem(X, y, cost=np.full(4, 10.0)), InteriorPoint(form="dual"), tol=1e-10)
-    >>> np.round(solution.beta, 9)
+    >>> np.round(solution.beta, 9) + 0.0
     array([ 0., -2.,  2.,  0.])
     """
 

@@ -71,7 +71,9 @@ class LinearProgram(Solver):
 
     Examples
     --------
-    >>> from maxmargin.solvers import solve
+    >>> import numpy as np
+    >>> from maxmargin.core import L1, Problem
+    >>> from maxmargin.solvers import LinearProgram, solve
     >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [3.0, 1.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> solution = solve(Problem(X, y, cost=np.full(4, 10.0), penalty=L1()), LinearProgram(), tol=1e-9)
     >>> np.round(solution.w, 9) + 0.0, round(solution.b, 9)

@@ -50,7 +50,9 @@ class PrimalCD(Solver):
 
     Examples
     --------
-    >>> from maxmargin.solvers import solve
+    >>> import numpy as np
+    >>> from maxmargin.core import L1, Problem, SquaredHinge
+    >>> from maxmargin.solvers import PrimalCD, solve
     >>> X, y = np.array([[1.0, 0.5], [-1.0, 0.5]]), np.array([1.0, -1.0])
     >>> solution = solve(Problem(X, y, np.full(2, 2.0), loss=SquaredHinge(), penalty=L1()), PrimalCD(), tol=1e-9)
     >>> np.round(solution.w, 6)

@@ -169,7 +169,9 @@ class DualCD(RowSolver):
 
     Examples
     --------
-    >>> from maxmargin.solvers import solve
+    >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> from maxmargin.solvers import DualCD, solve
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> solution = solve(Problem(X, y, cost=np.full(4, 10.0)), DualCD(), tol=1e-6)
     >>> np.round(solution.w, 4), round(solution.b, 4)

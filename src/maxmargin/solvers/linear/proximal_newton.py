@@ -79,7 +79,9 @@ class ProximalNewton(RowSolver):
 
     Examples
     --------
-    >>> from maxmargin.solvers import solve
+    >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> from maxmargin.solvers import ProximalNewton, solve
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> solution = solve(Problem(X, y, cost=np.full(4, 10.0)), ProximalNewton(), tol=1e-8)
     >>> np.round(solution.w, 6), round(solution.b, 6)

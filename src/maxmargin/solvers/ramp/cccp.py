@@ -63,8 +63,24 @@ def solve_ramp(
     Every step is a call of `solve`, begun at the step before. Budgets count over all steps. Cost: some three to ten hinge
     problems a start.
 
+    Parameters
+    ----------
+    problem : Problem
+        Its loss is the ramp.
+    solver, tol, observe, budget
+        As in `solve`, for each convex step.
+    warm : Candidate, optional
+        Where the first start begins.
+    starts : int
+        How many points to descend from; the best end is kept.
+    seed : int
+        Of the random parts.
+
     Examples
     --------
+    >>> import numpy as np
+    >>> from maxmargin.core import Problem, Ramp
+    >>> from maxmargin.solvers import solve_ramp
     >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0], [9.0]]), np.array([-1.0, -1.0, 1.0, 1.0, -1.0])
     >>> solution = solve_ramp(Problem(X, y, np.full(5, 10.0), loss=Ramp()), tol=1e-9, starts=5)
     >>> np.flatnonzero(solution.is_outlier), np.round(solution.w, 6)

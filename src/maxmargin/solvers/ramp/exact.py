@@ -48,8 +48,22 @@ def solve_ramp_exactly(
     A round of the budget is a node. When a budget runs out, the best point so far comes back with the bound so far. Cost: one
     hinge problem a node; a handful of nodes where the classes hardly overlap, thousands where labels are random.
 
+    Parameters
+    ----------
+    problem : Problem
+        Its loss is the ramp; at most 30 samples have a cost.
+    tol : float
+        How close to the global optimum, relative to it.
+    observe, budget
+        As in `solve`; a round is a node.
+    seed : int
+        Of the descents from which the search begins.
+
     Examples
     --------
+    >>> import numpy as np
+    >>> from maxmargin.core import Problem, Ramp
+    >>> from maxmargin.solvers import solve_ramp_exactly
     >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0], [9.0]]), np.array([-1.0, -1.0, 1.0, 1.0, -1.0])
     >>> solution = solve_ramp_exactly(Problem(X, y, np.full(5, 10.0), loss=Ramp()))
     >>> round(solution.objective, 6), solution.bound >= solution.objective * (1 - 1e-6)

@@ -50,6 +50,9 @@ class SMO(Solver):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> from maxmargin.solvers import SMO
     >>> from maxmargin.kernels import RBF
     >>> from maxmargin.solvers import solve
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, 1.0, -1.0])

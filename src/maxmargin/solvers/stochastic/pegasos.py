@@ -107,6 +107,9 @@ class Pegasos(Stepper):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> from maxmargin.solvers import Pegasos
     >>> from maxmargin.core import Bias
     >>> from maxmargin.solvers import solve
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
@@ -207,6 +210,9 @@ class Subgradient(Stepper):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem
+    >>> from maxmargin.solvers import Subgradient
     >>> from maxmargin.core import Bias
     >>> from maxmargin.solvers import solve
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
