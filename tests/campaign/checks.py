@@ -155,8 +155,8 @@ def check_costs(case: Case, model: Any, one: Stored) -> Iterator[Failure]:
         yield Failure("costs", f"{one.machine.cost} where {expected} was meant")
     if len(model.classes_) == 2:
         beta = np.zeros(len(case.y))
-        beta[model.support_] = model.dual_coef_[0]
-        w = model.coef_[0] if one.problem.is_linear else beta
+        beta[model.support_] = oracles.dense(model.dual_coef_)[0]
+        w = oracles.dense(model.coef_)[0] if one.problem.is_linear else beta
         same = one.b == model.intercept_[0] and np.array_equal(beta, one.beta)
         if not same or (not isinstance(model, PegasosSVC) and not np.array_equal(w, one.w)):
             yield Failure("attributes", "certify judges other numbers than coef_, intercept_ and dual_coef_")

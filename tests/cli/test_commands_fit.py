@@ -89,7 +89,7 @@ def test_alphas_are_signed_dual_variables_in_training_order(call, clouds):
     assert (beta * y >= 0).all()
     assert (beta * y <= 1 + 1e-12).all()
     assert abs(beta.sum()) < 1e-9
-    np.testing.assert_allclose(X.T @ beta, load("m.maxmargin").coef_[0], atol=1e-9)
+    np.testing.assert_allclose(X.T @ beta, load("m.maxmargin").coef_.toarray()[0], atol=1e-9)
 
 
 def test_alphas_of_several_classes_have_a_column_a_pair(call, flowers):

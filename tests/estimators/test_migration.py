@@ -7,12 +7,14 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 import sklearn.svm
 from sklearn.calibration import CalibratedClassifierCV  # noqa: F401 (the error's line uses it)
 from sklearn.datasets import load_iris, make_classification
+from sklearn.exceptions import NotFittedError
 
 import maxmargin
-from maxmargin import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron, certify, l1_min_c, leave_one_out, load, save
+from maxmargin import SVC, HardMarginSVC, LinearSVC, PegasosSVC, Perceptron, certify, l1_min_c, leave_one_out, load, report, save
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.kernels import Custom
 
@@ -123,6 +125,83 @@ def test_above_l1_min_c_some_class_has_a_weight_and_below_none(loss):
     below, above = (LinearSVC("l1", loss, C=C, tol=1e-6).fit(many, y).coef_ for C in (0.99 * least, 1.01 * least))
     assert not below.any()
     assert above.any()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csr_array])
+def test_sparse_data_make_sparse_coefficients_of_the_type_of_the_support_vectors(kernel, form, tmp_path):
+    rows, y = load_iris(return_X_y=True)
+    model, dense = (SVC(kernel=kernel, tol=1e-9).fit(samples, y) for samples in (form(rows), rows))
+    save(model, tmp_path / "model")
+    for one in (model, load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        for name in ("dual_coef_", "coef_") if kernel == "linear" else ("dual_coef_",):
+            found = getattr(one, name)
+            assert type(found) is type(one.support_vectors_)
+            assert not found.data.flags.writeable
+            np.testing.assert_allclose(found.toarray(), getattr(dense, name), atol=1e-5)
+        np.testing.assert_array_equal(one.predict(form(rows)), dense.predict(rows))
+        assert certify(one, form(rows), y).worst.relative_gap <= 1e-9
+    report(model, form(rows), y, path=tmp_path / "page.html")
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_a_model_of_scikit_learn_on_sparse_data_is_certified_by_its_attributes(kernel):
+    theirs = sklearn.svm.SVC(kernel=kernel, tol=1e-8).fit(sp.csr_array(X), Y)
+    judge = SVC(kernel=kernel).fit(sp.csr_array(X), Y)
+    for name in ("support_", "support_vectors_", "intercept_", "dual_coef_"):
+        setattr(judge, name, getattr(theirs, name))
+    if kernel == "rbf":
+        assert certify(judge, sp.csr_array(X), Y).relative_gap <= 1e-6
+    np.testing.assert_allclose(judge.dual_coef_.toarray(), theirs.dual_coef_.toarray())
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_what_converters_read_is_what_scikit_learn_has(form, n_classes):
+    rows, y = load_iris(return_X_y=True)
+    rows, y = form(rows[y < n_classes]), y[y < n_classes]
+    ours, theirs = SVC(tol=1e-9).fit(rows, y), sklearn.svm.SVC(tol=1e-9).fit(rows, y)
+    assert ours._gamma == pytest.approx(theirs._gamma)
+    np.testing.assert_array_equal(ours._n_support, theirs._n_support)
+    np.testing.assert_allclose(ours._intercept_, theirs._intercept_, atol=1e-5)
+    one, other = (model._dual_coef_ @ model.support_vectors_ for model in (ours, theirs))
+    one, other = (sums.toarray() if sp.issparse(sums) else sums for sums in (one, other))
+    np.testing.assert_allclose(one, other, atol=1e-4)
+    assert not hasattr(SVC(), "_gamma")
+
+
+def test_weights_may_be_kept_as_a_sparse_matrix(tmp_path):
+    rows, y = load_iris(return_X_y=True)
+    model = LinearSVC("l1", tol=1e-6).fit(rows, y)
+    weights, F = model.coef_, model.decision_function(rows)
+    _, is_certain = model.certified_predictions(rows)
+    assert model.sparsify() is model
+    save(model, tmp_path / "model")
+    for one in (model, load(tmp_path / "model")):
+        assert sp.issparse(one.coef_)
+        for form in (np.asarray, sp.csr_array):
+            np.testing.assert_allclose(one.decision_function(form(rows)), F, rtol=1e-12)
+        np.testing.assert_array_equal(one.certified_predictions(rows)[1], is_certain)
+        assert certify(one, rows, y).worst.relative_gap <= 1e-6
+        np.testing.assert_array_equal(one.densify().coef_, weights)
+    np.testing.assert_array_equal(model.sparsify().fit(rows, y).coef_, weights)
+    for method in ("sparsify", "densify"):
+        with pytest.raises(NotFittedError):
+            getattr(LinearSVC(), method)()
+
+
+@pytest.mark.parametrize("kind", [SVC, LinearSVC])
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([-1, -1, 0, -2], "Invalid input - all samples have zero or negative weights."),
+        ([0, -1, 3, 1], "Invalid input - all samples with positive weights belong to the same class.*class 'a'.*weigh it"),
+        ([1, -1, 3, 1], "Negative values in sample_weight: -1.0. Use 0 to leave a sample out"),
+    ],
+)
+def test_weights_are_refused_in_scikit_learns_words(kind, weights, words):
+    with pytest.raises(InvalidInputError, match=words):
+        kind().fit([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"], sample_weight=weights)
 
 
 FORMS = {"list": list, "tuple": tuple, "array": np.array, "objects": lambda words: np.array(words, object), "series": pd.Series}

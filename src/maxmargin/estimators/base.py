@@ -151,9 +151,7 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
         X, y = checked_input(self, X, y)
         X = training_data.checked_rows(X)
         self.classes_, labels = training_data.encoded(y)
-        weights = training_data.checked_weights(sample_weight, X)
-        training_data.check_each_class(weights, labels, self.classes_)
-        return X, labels, weights
+        return X, labels, training_data.checked_weights(sample_weight, X, labels, self.classes_)
 
     def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
         """Train on validated input. Returns whether it was interrupted; a model is stored all the same."""
@@ -340,7 +338,7 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
         tags = super().__sklearn_tags__()
         kernel = getattr(self, "kernel", None)
         tags.input_tags.pairwise = kernel == "precomputed" or isinstance(kernel, Precomputed)
-        tags.input_tags.sparse = not tags.input_tags.pairwise
+        tags.input_tags.sparse = True
         return tags
 
     def __dask_tokenize__(self) -> Any:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
@@ -57,6 +58,35 @@ class KernelClassifier(KernelParameters):
 
     _is_pairwise = _may_be_solved_at_once = True
 
+    @property
+    def dual_coef_(self) -> Any:
+        """Coefficients of the support vectors, (n_classes − 1, n_SV); sparse where these are."""
+        return self._as_vectors(self._dual)
+
+    @dual_coef_.setter
+    def dual_coef_(self, values: Any) -> None:
+        self._dual = products.dense_rows(values)
+
+    @property
+    def coef_(self) -> Any:
+        """The weights of the features, not to be written to, sparse where the support vectors are; linear kernels only."""
+        return self._as_vectors(super().coef_)
+
+    def _as_vectors(self, values: Floats) -> Any:
+        """Sparse where the support vectors are, of their type, and not to be written to, as in scikit-learn."""
+        vectors: Any = getattr(self, "support_vectors_", None)
+        if not sp.issparse(vectors):
+            return values
+        found: Any = type(vectors)(values)
+        found.data.flags.writeable = False
+        return found
+
+    # What programs read of scikit-learn's SVC that write its models in other formats; of two classes with LIBSVM's signs.
+    _gamma = property(lambda self: float(getattr(self.kernel_, "gamma", 0.0)))
+    _n_support = property(lambda self: self.n_support_)
+    _dual_coef_ = property(lambda self: self.dual_coef_ * (-1 if len(self.classes_) == 2 else 1))
+    _intercept_ = property(lambda self: self.intercept_ * (-1 if len(self.classes_) == 2 else 1))
+
     def _checked_tol(self) -> float:
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         check_flag("break_ties", self.break_ties)
@@ -72,7 +102,7 @@ class KernelClassifier(KernelParameters):
     def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
         super()._store(X, labels, problems, solutions)
         n_classes, kernel = len(self.classes_), problems[0].kernel if problems else self.kernel_
-        support, self.dual_coef_ = pack_dual([solution.beta for solution in solutions], labels, n_classes)
+        support, self._dual = pack_dual([solution.beta for solution in solutions], labels, n_classes)
         self.kernel_: Kernel = kernel
         self.support_ = support.astype(np.int32)
         self.n_support_ = np.bincount(labels[support], minlength=n_classes).astype(np.int32)
@@ -81,12 +111,12 @@ class KernelClassifier(KernelParameters):
         is_linear = isinstance(kernel, Linear)
         self._weights: Any = np.array([solution.w for solution in solutions]) if is_linear else None
         groups = None if n_classes == 2 else self.n_support_
-        self._expansion: Any = None if is_linear else Expansion(kernel, reference, self.dual_coef_, groups)
+        self._expansion: Any = None if is_linear else Expansion(kernel, reference, self._dual, groups)
         self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
         self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)
 
     def _stored(self, labels: Indices) -> list[Candidate]:
-        table = self._spread(self.dual_coef_, len(labels))
+        table = self._spread(self._dual, len(labels))
         betas = [table[place] for place in places(labels, len(self.classes_))]
         weights = betas if self._weights is None else self._weights
         return [Candidate(*each) for each in zip(weights, self.intercept_.tolist(), betas, strict=True)]

@@ -12,7 +12,7 @@ from maxmargin.analysis.critical_cost import critical_cost
 from maxmargin.core import Bias, Candidate, Certificate, Problem, Regularization, Solution, products
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import check_choice, check_flag, check_tol
-from maxmargin.estimators.migration import check_one_way
+from maxmargin.estimators.migration import SparseCoef, check_one_way
 from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, labels_from, largest
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.solvers import solve
@@ -23,7 +23,7 @@ SPAN = 100.0
 
 
 @dataclass(eq=False, repr=False)
-class LinearSVC(OneVsRest):
+class LinearSVC(SparseCoef, OneVsRest):
     r"""The linear soft-margin support vector machine.
 
         min ½‖w‖² + Σ_j c_j ℓ(y_j (⟨w, x_j⟩ + b)),        c_j = C · sample_weight_j · class_weight
@@ -167,19 +167,18 @@ class LinearSVC(OneVsRest):
         >>> labels, is_certain
         (array([0, 1]), array([ True,  True]))
         """
-        X = self._checked(X)
-        scores = np.asarray(products.scores(X, self.coef_.T))
-        F = scores + self.intercept_
-        labels = labels_from(self._shaped(F), self.classes_)
+        X, coef = self._checked(X), products.dense_rows(self.coef_)
+        scores = np.asarray(products.scores(X, coef.T))
+        labels = labels_from(self._shaped(scores + self.intercept_), self.classes_)
         if not self._balls:
             return labels, np.zeros(len(labels), dtype=bool)
         lengths, ends = products.lengths_above(X), []
-        for ball, f, w in zip(self._balls, scores.T, self.coef_, strict=True):
+        for ball, f, w in zip(self._balls, scores.T, coef, strict=True):
             ends.append(ball.interval(f, products.score_errors(X, w, lengths), lengths))
         lower, upper = np.swapaxes(ends, 0, 1)
         if len(self.classes_) == 2:
             return labels, np.where(labels == self.classes_[1], lower[0] > 0, upper[0] < 0)
-        return labels, largest(F.T, lower, upper).is_certain
+        return labels, largest((scores + self.intercept_).T, lower, upper).is_certain
 
 
 def soft(C: Any) -> Regularization:

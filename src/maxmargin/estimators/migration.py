@@ -1,12 +1,33 @@
-"""Parameters of scikit-learn that have one possible value here: what they take, and what to use instead of the others."""
+"""What scikit-learn's programs pass and call: parameters with one possible value here, and methods of its `LinearSVC`."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.core import products
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import check, check_choice, check_flag
+
+
+class SparseCoef:
+    """Weights that may be kept as a sparse matrix."""
+
+    coef_: Any
+
+    def sparsify(self) -> Self:
+        """Keep `coef_` as a CSR matrix: less memory where most weights are zero, as with the L1 penalty."""
+        check_is_fitted(self, "coef_")
+        self.coef_ = sp.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Keep `coef_` as an array, as `fit` does."""
+        check_is_fitted(self, "coef_")
+        self.coef_ = products.dense_rows(self.coef_)
+        return self
 
 
 def check_probability(model: Any) -> None:

@@ -69,7 +69,7 @@ class SVC(KernelClassifier):
     Attributes
     ----------
     support_, support_vectors_, dual_coef_, n_support_, intercept_, coef_, classes_, class_weight_, n_iter_, n_features_in_
-        As in scikit-learn's SVC; `dual_coef_` is dense for sparse data too, `coef_` is there for the linear kernel.
+        As in scikit-learn's SVC: sparse data make `dual_coef_` and `coef_` sparse; `coef_` is there for the linear kernel.
     certificate_ : Certificate
         The proof: primal and dual value, gap, KKT violation, groups, margin. A tuple with `.worst` for more than two classes.
     status_, solver_, trace_

@@ -79,11 +79,13 @@ def encoded(y: Any) -> tuple[Any, Indices]:
     return classes, labels.astype(np.intp, copy=False)
 
 
-def checked_weights(sample_weight: Any, X: Matrix) -> Floats:
-    """Weights ≥ 0; None is 1 for each."""
+def checked_weights(sample_weight: Any, X: Matrix, labels: Indices | None = None, classes: Any = ()) -> Floats:
+    """Weights ≥ 0, some of them positive in each class if these are given; None is 1 for each."""
     if sample_weight is None:
         return np.ones(X.shape[0])
     weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if labels is not None:
+        check_each_class(weights, labels, classes)
     if (weights < 0).any():
         raise InvalidInputError(f"Negative values in sample_weight: {float(weights.min())!r}. Use 0 to leave a sample out.")
     return weights
@@ -91,12 +93,14 @@ def checked_weights(sample_weight: Any, X: Matrix) -> Floats:
 
 def check_each_class(weights: Floats, labels: Indices, classes: Any) -> None:
     """Refuse weights that leave a class out."""
-    if not weights.any():
-        raise InvalidInputError("Sample weights must contain at least one non-zero number.")
-    total = np.bincount(labels, weights=weights, minlength=len(classes))
-    if (total <= 0).any():
-        name = classes.tolist()[int(np.argmin(total))]
-        raise InvalidInputError(f"No sample of class {name!r} has a positive sample_weight; remove the class or weigh it.")
+    has_weight = np.bincount(labels, weights=weights > 0, minlength=len(classes)) > 0
+    if not has_weight.any():
+        found = "Invalid input - all samples have zero or negative weights."  # scikit-learn's words, here and below
+        raise InvalidInputError(f"{found} Sample weights must contain at least one non-zero number, a positive one.")
+    if not has_weight.all():
+        name, is_one = classes.tolist()[int(np.argmin(has_weight))], has_weight.sum() == 1
+        found = "Invalid input - all samples with positive weights belong to the same class. " if is_one else ""
+        raise InvalidInputError(f"{found}No sample of class {name!r} has a positive sample_weight; remove the class or weigh it.")
 
 
 def checked_rows(X: Matrix) -> Matrix:

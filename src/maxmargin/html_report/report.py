@@ -19,6 +19,7 @@ from maxmargin.estimators import LeaveOneOut
 from maxmargin.estimators.per_sample import Subject
 from maxmargin.html_report import charts
 from maxmargin.io._atomic import replacing
+from maxmargin.kernels.tiles import dense
 from maxmargin.rounding import shown_above
 
 MOST_HISTOGRAMS, MOST_CONFUSED, N_FEATURES, N_FEATURES_EACH, N_SUPPORT, MOST_LISTED = 3, 12, 20, 5, 12, 30
@@ -60,7 +61,7 @@ def features(subject: Subject) -> dict[str, Any] | None:
     coef = getattr(subject.estimator, "coef_", None)
     if coef is None or subject.is_precomputed:
         return None
-    coef, spread = np.atleast_2d(coef), np.sqrt(StandardScaler(with_mean=False).fit(subject.X).var_)
+    coef, spread = np.atleast_2d(dense(coef)), np.sqrt(StandardScaler(with_mean=False).fit(subject.X).var_)
     count, problems = N_FEATURES if subject.is_binary else N_FEATURES_EACH, []
     for part, weights, effects in list(zip(subject.parts, coef, coef * spread, strict=True))[:MOST_LISTED]:
         largest = [j for j in np.argsort(-np.abs(effects), kind="stable")[:count] if effects[j] != 0]

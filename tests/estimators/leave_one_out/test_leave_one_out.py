@@ -203,7 +203,7 @@ def test_bad_input_is_refused():
         leave_one_out(LinearSVC(), X, y, decision_values="yes")
     with pytest.raises(ValueError, match="inconsistent"):
         leave_one_out(LinearSVC(), X, y[:-1])
-    with pytest.raises(InvalidInputError, match="Negative"):
+    with pytest.raises(InvalidInputError, match="zero or negative weights"):
         leave_one_out(LinearSVC(), X, y, np.full(len(y), -1.0))
     with pytest.raises(NotFittedError):
         xi_alpha(LinearSVC(), X, y)

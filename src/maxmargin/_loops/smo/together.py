@@ -14,6 +14,23 @@ from maxmargin._loops.smo.pair_steps import CHUNK, LARGE, pair_steps
 
 
 @loop
+def drop_traces(beta, g, y, cost, b, share, is_free):
+    """Zero the α of samples outside the margin that are no more than a share of the largest α: what rounding has left of moves.
+
+    What that takes from Σβ, the free sample with the most room gives back.
+    """
+    largest, taken, roomy, room = np.abs(beta).max(), 0.0, -1, 0.0
+    for j in range(beta.shape[0]):
+        alpha = abs(beta[j])
+        if 0.0 < alpha <= share * largest and y[j] * (g[j] + b) > 0.0:
+            taken, beta[j] = taken + beta[j], 0.0
+        elif min(alpha, cost[j] - alpha) > room:
+            roomy, room = j, min(alpha, cost[j] - alpha)
+    if is_free and roomy >= 0 and abs(taken) <= room:
+        beta[roomy] += taken
+
+
+@loop
 def solve_together(K, rows, starts, y, cost, is_free, goal, share, most_work, spare, beta, f, biases, rounds):
     """Solve each of the problems; fills β, the scores f = Kβ summed anew, the biases, and the rounds that each took.
 
@@ -62,6 +79,7 @@ def solve_together(K, rows, starts, y, cost, is_free, goal, share, most_work, sp
             allowed = (spare / n_problems if is_enough else most_work) - work
             if allowed < size or missing <= finest * dual:
                 break
+        drop_traces(b[:n], g[:n], own, costs, biases[p], 1024.0 * finest, is_free)
         beta[first:last] = b[:n]
         total = np.zeros(size)
         for j in range(n):

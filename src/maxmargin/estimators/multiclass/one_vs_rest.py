@@ -35,7 +35,7 @@ class OneVsRest(Classifier):
 
     def _vectors(self, n: int) -> Floats:
         """The vector of each problem in the feature space, where there were n training samples."""
-        return np.asarray(self.coef_)
+        return products.dense_rows(self.coef_)
 
     def _stored(self, labels: Indices) -> list[Candidate]:
         vectors, betas = self._vectors(len(labels)), self._spread(self.dual_coef_, len(labels))
@@ -54,7 +54,7 @@ class OneVsRest(Classifier):
 
     def _scores(self, X: Matrix) -> Floats:
         """F of each problem, (n, n_problems), from checked rows."""
-        return np.asarray(products.scores(X, self.coef_.T) + self.intercept_)
+        return np.asarray(products.scores(X, products.dense_rows(self.coef_).T) + self.intercept_)
 
     def _shaped(self, scores: Floats) -> Floats:
         return scores.ravel() if len(self.classes_) == 2 else scores

@@ -18,6 +18,7 @@ from maxmargin.estimators.multiclass.one_vs_one import pair_sums
 from maxmargin.io._model.archive import Array
 from maxmargin.io._model.fitted import check_estimator, expansion_of
 from maxmargin.kernels import Kernel, Linear, Precomputed, kernel_from_name
+from maxmargin.kernels.tiles import dense
 
 MAX_WEIGHTS = 1 << 27
 """Weights of all linear decisions of a model that is read: 1 GB."""
@@ -56,8 +57,8 @@ def machine_of(estimator: Any) -> Machine:
     several = "one_vs_one" if is_pairwise else "one_vs_rest"
     scheme = "binary" if len(estimator.classes_) == 2 else several
     if isinstance(kernel, Linear):
-        return Machine(estimator, scheme, kernel, weights=estimator.coef_)
-    coefficients = estimator.dual_coef_ if is_pairwise else estimator._coefficients
+        return Machine(estimator, scheme, kernel, weights=dense(estimator.coef_))
+    coefficients = estimator._dual if is_pairwise else estimator._coefficients
     return Machine(estimator, scheme, kernel, coefficients=coefficients)
 
 

@@ -34,7 +34,7 @@ LABELS = ("b", "i", "u", "f", "U", "S")
 def describe_linear(f: Fields) -> None:
     """LinearSVC."""
     _describe_common(f)
-    f.floats("coef", (f.n_problems, f.n_features))
+    f.matrix("coef", (f.n_problems, f.n_features))
     f.floats("intercept", (f.n_problems,))
     f.floats("dual_coef", (f.n_problems, _describe_support(f)))
     f.whole("n_iter", 1)
@@ -48,7 +48,7 @@ def describe_kernel_machine(f: Fields) -> None:
     n_support = f.indices("n_support", "i4", (f.n_classes,), f.n + 1)
     is_sum = n_support.sum(dtype=np.int64) == n_support_vectors
     require(is_sum, "n_support", f"its sum is not the number of support vectors, {n_support_vectors}")
-    f.floats("dual_coef", (f.n_classes - 1, n_support_vectors))
+    f.floats("dual_coef", (f.n_classes - 1, n_support_vectors), "_dual")
     f.floats("intercept", (f.n_problems,))
     f.keep(_weights=None)
     if isinstance(kernel, Linear):
@@ -66,7 +66,7 @@ def expansion_of(model: Any) -> Expansion | None:
     """The sums that a kernel machine with these fitted attributes predicts by; None where it has weights."""
     groups = None if len(model.n_support_) == 2 else model.n_support_
     is_linear = isinstance(model.kernel_, Linear)
-    return None if is_linear else Expansion(model.kernel_, _reference(model), model.dual_coef_, groups)
+    return None if is_linear else Expansion(model.kernel_, _reference(model), model._dual, groups)
 
 
 def _reference(model: Any) -> Any:
