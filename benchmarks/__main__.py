@@ -20,6 +20,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "kernel_memory": ("data", "contenders", "rows"),
     "kernel_prediction": ("data", "contenders", "rows"),
     "proof_share": ("data",),
+    "against": ("data", "suites", "other"),
     "online": ("data",),
     "loo": ("data", "rows"),
     "loo_honest": ("data",),
@@ -43,6 +44,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "help": "a contender that takes longer, and twice as long as we do, is given up",
     },
     "merge": {"action": "store_true", "help": "replace only the rows that are run again"},
+    "suites": {"type": parse_names, "default": (), "metavar": "NAME,…", "help": "kernel, linear, loo, l1, online"},
+    "other": {"required": True, "metavar": "FOLDER", "help": "another checkout of the project"},
     "rows": {"type": int, "default": None, "help": "of each set so many at most: for a quick look"},
 }
 

@@ -20,11 +20,13 @@ class Options:
     contenders: tuple[str, ...] = ()
     merge: bool = False
     rows: int | None = None
+    suites: tuple[str, ...] = ()
+    other: str = ""
 
     @property
     def is_narrowed(self) -> bool:
         """Whether less than the whole suite is asked for."""
-        return bool(self.data or self.cases or self.contenders or self.rows)
+        return bool(self.data or self.cases or self.contenders or self.rows or self.suites)
 
 
 def case_name(C: float, gap: float) -> str:
