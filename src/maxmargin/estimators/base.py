@@ -165,7 +165,7 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
             size = X.shape[0] / (len(self.classes_) / 2 if self._is_pairwise else 1)  # about that of each problem
             is_small = self._may_be_solved_at_once and size <= MOST_SAMPLES
             at_once = solved_at_once(self, X, labels, weights, tol) if is_small else None
-            if at_once is not None and at_once.is_solved:
+            if at_once is not None and at_once.is_over:
                 problems, solutions = [], at_once.solutions
                 if watch is not None:
                     watch.saw(solutions, share)

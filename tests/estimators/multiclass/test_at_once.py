@@ -1,6 +1,7 @@
 """Small data: what is solved together is what is solved alone."""
 
 import io
+from collections import Counter
 from contextlib import redirect_stderr
 
 import numpy as np
@@ -106,3 +107,24 @@ def test_a_scale_that_rounds_goes_the_usual_way():
     X, y = classes(np.random.default_rng(0), 60, 2)
     assert TOGETHER in LinearSVC(intercept_scaling=0.25).fit(X, y).solver_
     assert TOGETHER not in LinearSVC(intercept_scaling=0.3).fit(X, y).solver_
+
+
+def test_ctrl_c_between_two_calls_keeps_what_was_found(monkeypatch):
+    from maxmargin._loops.smo import together as loops
+
+    calls, solve_all = [], loops.solve_together
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        solve_all(*arguments)
+
+    monkeypatch.setattr(loops, "solve_together", interrupted)
+    X, y = classes(np.random.default_rng(0), 100, 6)  # fifteen pairs
+    model = SVC()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert Counter(model.status_) == {Status.SOLVED: 8, Status.INTERRUPTED: 7}
+    assert model.certificate_.worst.relative_gap > 1e-3
+    assert model.predict(X).shape == (100,)

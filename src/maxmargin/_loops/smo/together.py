@@ -76,7 +76,7 @@ def solve_together(K, rows, starts, y, cost, is_free, goal, share, most_work, sp
             for j in range(n):
                 dual -= 0.5 * b[j] * (g[j] - own[j])
             is_enough = missing <= goal * (dual + missing)
-            allowed = (spare / n_problems if is_enough else most_work) - work
+            allowed = (spare if is_enough else most_work) - work
             if allowed < size or missing <= finest * dual:
                 break
         drop_traces(b[:n], g[:n], own, costs, biases[p], 1024.0 * finest, is_free)

@@ -27,9 +27,9 @@ class AtOnce(NamedTuple):
     balls: list[OptimumBall]
 
     @property
-    def is_solved(self) -> bool:
-        """Whether each problem has reached its gap."""
-        return all(solution.status is Status.SOLVED for solution in self.solutions)
+    def is_over(self) -> bool:
+        """Whether each problem has reached its gap, or Ctrl-C was pressed."""
+        return all(solution.status is not Status.UNREACHED for solution in self.solutions)
 
 
 def solved_at_once(model: Any, X: Matrix, labels: Indices, weights: Floats, tol: float) -> AtOnce | None:

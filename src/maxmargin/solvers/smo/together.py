@@ -63,8 +63,14 @@ def solve_together(matrix: KernelMatrix, problems: Together, tol: float, clock: 
     rows, starts, y, cost, is_free, constant = problems
     beta, f, biases = np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(starts) - 1)
     rounds = np.zeros(len(biases), dtype=np.intp)
-    goals = (1.0 - GAP_SHARE) * tol, SMO.tuning.share, MOST_WORK, REFINE.small
-    solve_all(K, rows, starts, y, cost, is_free, *goals, beta, f, biases, rounds)
+    limits = (1.0 - GAP_SHARE) * tol, SMO.tuning.share, MOST_WORK, REFINE.small / len(biases)
+    try:
+        for p in range(0, len(biases), SMO.tuning.part):  # each call takes no longer than a round of SMO, so that Ctrl-C is heard
+            some = starts[p : p + SMO.tuning.part + 1]
+            solve_all(K, rows, some, y, cost, is_free, *limits, beta, f, biases[p:], rounds[p:])
+        is_interrupted = False
+    except KeyboardInterrupt:
+        is_interrupted = True
     begins, sizes = starts[:-1], np.diff(starts)
     which, pair, models = np.repeat(np.arange(len(sizes)), sizes), None, None
     width = matrix.X.shape[1] - (constant > 0.0)
@@ -85,7 +91,8 @@ def solve_together(matrix: KernelMatrix, problems: Together, tol: float, clock: 
     for p, certificate in enumerate(certificates):
         own, took = beta[begins[p] : starts[p + 1]], int(rounds[p])
         trace = (TracePoint(seconds, took, certificate.primal, certificate.dual, certificate.relative_gap),)
-        status = Status.SOLVED if certificate.relative_gap <= tol else Status.UNREACHED
+        status = Status.INTERRUPTED if is_interrupted else Status.UNREACHED
+        status = Status.SOLVED if certificate.relative_gap <= tol else status
         why = f"SMO: only {len(own)} samples: all problems of the fit in one call, on one kernel matrix"
         w = own if models is None else models[p, :width]
         b = constant * float(models[p, width]) if models is not None and constant else float(biases[p])
