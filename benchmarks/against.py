@@ -1,10 +1,10 @@
-"""What a change has cost, or brought: the same calls by two checkouts of the project, in turn.
+"""Compare the speed of two checkouts of the project on the same calls, run in turn.
 
     python -m benchmarks against --other ../before --suites kernel,loo --repeats 5
 
-Each checkout has a process of its own, in which each call is made once before it is timed: then all is compiled. They take turns,
-and the fastest run of each is kept, because what a shared machine adds is never negative. `ratio` is the seconds of the checkout
-that this runs in over the other's, of the wall clock and of the processor.
+Each checkout has a process of its own, in which the first run of a call is not timed, because it compiles. Then they take turns.
+The fastest run of each is kept: other load on the machine can only add time. `ratio` is this checkout's time divided by the
+other's, for the wall clock and for the processor.
 """
 
 import json
@@ -66,7 +66,7 @@ def prepared(suite: str, name: str, *rest: str) -> Callable[[], Any]:
 
 def run(options: Options) -> None:
     """Run, print and save."""
-    from benchmarks import results  # here, as the other checkout need not have what these import
+    from benchmarks import results  # here: the other checkout may lack what these need
     from benchmarks.summary import geometric_mean
 
     here, there = _started(ROOT), _started(Path(str(options.other)))

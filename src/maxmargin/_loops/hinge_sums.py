@@ -1,6 +1,6 @@
 """What samples with the hinge add to a certificate, in one pass; compiled.
 
-The formulas are those of `core.losses.corner.Hinge` for slacks m that err by at most e, with α in [0, c]:
+The formulas are those of `core.losses.corner.Hinge` for slacks m with an error of at most e, and α in [0, c]:
 
     residual ≤ (c − α)[m + e]₊ + α[e − m]₊,      c[m − e]₊ ≤ loss ≤ c[m + e]₊
 """
@@ -12,9 +12,9 @@ from maxmargin._loops.jit import loop
 
 (RESIDUAL, PLAIN, LOSS, LOSS_BELOW, SIZE, HIGH, LOW, CLOSEST, VIOLATION, OUTSIDE, ON, INSIDE, IS_LOST, WIDEST) = range(14)
 OF_POSITIVE, OF_NEGATIVE, N_SUMS = 14, 15, 16
-"""Positions: the bound of Σ residuals and what the formula gives; bounds of Σ losses; Σα; Σβ in two numbers; the least yF; the
-largest violation; how many samples each group has; whether a product may underflow; the largest |m| + e; the largest α of either
-class.
+"""Positions. RESIDUAL: the bound of Σ residuals. PLAIN: the same without errors. LOSS, LOSS_BELOW: bounds of Σ losses. SIZE: Σα.
+HIGH + LOW: Σβ. CLOSEST: the least yF. VIOLATION: the largest. OUTSIDE, ON, INSIDE: how many samples. IS_LOST: 1 if a product may
+underflow. WIDEST: the largest |m| + e. OF_POSITIVE, OF_NEGATIVE: the largest α of a class.
 """
 
 UNIT = 2.0**-53
@@ -51,6 +51,6 @@ def hinge_sums(slack, error, alpha, cost, y, starts, out):
                 sums[OUTSIDE if a <= 0.0 else INSIDE if a >= c * (1.0 - 1e-12) else ON] += 1.0
             if m + reach > 0.0 or (a > 0.0 and reach - m > 0.0):
                 sums[IS_LOST] = 1.0
-            if not (abs(m) < math.inf and 0.0 <= error[j] < math.inf):  # NaN and infinities, which max and min may lose
+            if not (abs(m) < math.inf and 0.0 <= error[j] < math.inf):  # max and min may hide NaN and infinities
                 sums[RESIDUAL] = math.inf
         sums[HIGH], sums[LOW] = sum_twice(beta[starts[p] : end])

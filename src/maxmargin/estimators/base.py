@@ -1,4 +1,4 @@
-"""What all estimators share: the checks of parameters, and one `fit`, after whose errors an estimator is what it was.
+"""What all estimators share: checks of parameters, and one `fit`, which leaves an estimator unchanged if it fails.
 
 validate → pose binary problems → solve (several in threads, or on joblib's backend) → store
 """
@@ -48,7 +48,7 @@ def unchanged_by_errors(estimator: Any) -> Iterator[None]:
 
 
 def check(is_right: bool, name: str, value: Any, wanted: str) -> None:
-    """Refuse the value of a parameter that is not what was wanted."""
+    """Raise an error if a parameter does not have the wanted kind of value."""
     if not is_right:
         raise InvalidInputError(f"{name} must be {wanted}, got {value!r}.")
 
@@ -124,7 +124,7 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
     _is_pairwise: bool
     """Whether several classes are told apart one-vs-one; else one-vs-rest."""
     _may_be_solved_at_once: bool = False
-    """Whether small problems are hinge problems that can be solved together."""
+    """Whether small problems may be solved together (hinge only; see `at_once`)."""
     _takes_backends: bool = False
     """Whether several problems may go to joblib's backend."""
 
@@ -154,7 +154,7 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
         return X, labels, training_data.checked_weights(sample_weight, X, labels, self.classes_)
 
     def _fit(self, X: Matrix, labels: Indices, weights: Floats) -> bool:
-        """Train on validated input. Returns whether it was interrupted; a model is stored all the same."""
+        """Train on validated input and store a model, even if interrupted; returns whether it was."""
         threads, seed, tol = usable_threads(self.n_jobs), seed_from(self.random_state), self._checked_tol()
         fingerprint = begun(partial(Fingerprint.of, X, labels, weights), threads if X.size >= 2 * PIECE_VALUES else 1)
         solver = self._solver(seed, threads if len(self._opponents()) == 1 else 1)
@@ -162,7 +162,7 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
         is_watched = self.verbose or getattr(self, "_skl_callbacks", None) or WATCHER.get() is not None
         watched = watching(self, X, labels, weights, tol, self._problem_names()) if is_watched else nullcontext()
         with watched as watch:
-            size = X.shape[0] / (len(self.classes_) / 2 if self._is_pairwise else 1)  # about that of each problem
+            size = X.shape[0] / (len(self.classes_) / 2 if self._is_pairwise else 1)  # about the samples of each problem
             is_small = self._may_be_solved_at_once and size <= MOST_SAMPLES
             at_once = solved_at_once(self, X, labels, weights, tol) if is_small else None
             if at_once is not None and at_once.is_over:
@@ -269,7 +269,7 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
         return solve
 
     def _refuse(self, k: int, problem: Problem) -> None:
-        """Raise an error before problem k is solved where none can be."""
+        """Raise an error if problem k cannot be solved; called before solving."""
 
     def _settled(self, k: int, problem: Problem, solution: Solution) -> Solution:
         """What is kept of a solution."""
@@ -297,7 +297,7 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
         self.shape_fit_, self.fingerprint_ = X.shape, fingerprint
 
     def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
-        """Keep what was found; no problems where they were solved at once."""
+        """Store the results; `problems` is empty if they were solved at once."""
         self.intercept_ = np.array([solution.b for solution in solutions])
         self._balls = optimum_balls(problems, solutions) if problems else []
         self._last_fit = labels if self.warm_start else None

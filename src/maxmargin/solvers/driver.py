@@ -28,9 +28,9 @@ def solve(
 ) -> Solution:
     """Train: run a solver until `certify` proves a relative gap ≤ tol, a budget runs out, or progress stalls.
 
-    Where a solver crawls, stalls or ends, another one goes on from the best candidate: the next of `auto.offers`. The fit has
-    stalled when the best dual value has not risen by more than its rounding for long (`base.Pulse`), and the next solver did no
-    better.
+    If a solver crawls, stalls or ends, another one goes on from the best candidate, the next of `auto.offers`, also after a
+    solver that was chosen by name. The fit has stalled when the best dual value has not risen by more than its rounding for long
+    (`base.Pulse`), and the next solver did no better.
 
     An interruption (Ctrl-C) does not raise here: the best candidate comes back with `Status.INTERRUPTED`, so that the caller
     can keep it before raising.

@@ -45,8 +45,8 @@ REFINE = RefineTuning()
 def refine(problem: Problem, candidate: Candidate, tol: float = 0.0) -> Candidate:
     """The candidate, or a better one with the same support; costs O(free³) a round.
 
-    Each way to improve it is repeated as long as that halves the gap, until little but rounding is left; Newton's alone where the
-    gap is at most `tol` without.
+    Each way to improve it is repeated while it halves the gap, until little but rounding is left. The others follow Newton's only
+    while the gap is above `tol`.
     """
     if problem.groups is not None:
         return candidate
@@ -99,10 +99,10 @@ def straighten(problem: Problem, candidate: Candidate, errors: float = 0.0) -> C
 def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candidate:
     """An L1 candidate whose β is corrected so that Σβ_jx_j is ±1 where w is not 0, and Σβ is 0 if the bias is free.
 
-    Large β that cancel miss that by their rounding, and what sticks out of the cube scales all of D down. The first correction is
-    the smallest relative to |β|, and itself rounded; what that leaves is shared more and more among the small β, whose digits are
-    finer, at last with less room to spare; what each of them still misses, samples outside the margin take up. The best of these,
-    or the candidate itself; nothing is tried where its gap is at most `tol`.
+    The rounding of large β that cancel breaks this, and what exceeds ±1 scales all of D down. The first correction is the
+    smallest one relative to |β|. It rounds too, so the next ones fall more and more on small β, whose digits are finer, at last
+    with a smaller safety distance. Samples outside the margin take up the rest. The best result is returned, or the candidate
+    itself. Nothing is tried if the gap is at most `tol`.
     """
     best, gap = candidate, certify(problem, candidate, tol=tol).relative_gap
     used, active = np.flatnonzero(candidate.beta), np.flatnonzero(candidate.w)
@@ -147,8 +147,7 @@ def _missing(problem: Problem, beta: Floats, active: Indices, aim: Floats) -> Fl
 def _topped_up(problem: Problem, candidate: Candidate, active: Indices) -> Candidate:
     """A candidate whose Σβ_jx_j is brought to the edge of the cube, as far as samples outside the margin can.
 
-    Their β is 0, where the digits of float64 are finest: a little of it costs little, and pulls outward, which the rounding of
-    larger β cannot be relied on to do.
+    Their β is 0, so small changes are exact and cheap. All of them push outward, which rounded large β cannot guarantee.
     """
     outside = np.flatnonzero((candidate.beta == 0.0) & (problem.cost > 0.0))
     missing = _missing(problem, candidate.beta, active, np.sign(candidate.w[active]) * (1.0 - 64.0 * UNIT))
@@ -183,9 +182,9 @@ def to_kink(problem: Problem, candidate: Candidate) -> Candidate:
 def outward(problem: Problem, candidate: Candidate, errors: float = 1.0) -> Candidate:
     """A candidate stretched until samples that rounding alone may put inside the margin are surely not there.
 
-    Where a cost is far above its α, a slack of 1e-16 costs more than all of ½‖w‖². With a kernel β is the model, and those at
-    their bounds cannot be stretched: the free ones move until all of them lie as far out. Another β errs anew, by up to as much
-    as the first: so one error is tried, then two.
+    If a cost is far above its α, a slack of 1e-16 can cost more than ½‖w‖². In a kernel machine β at its bounds cannot be scaled,
+    so only the free ones change, until all free samples lie that far out. The new β has errors of the same size as the old, so
+    callers try one error, then two.
     """
     factor = stretch(problem, candidate, errors)
     if factor == 1.0:

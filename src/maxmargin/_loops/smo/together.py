@@ -2,8 +2,8 @@
 
     min_β  ½ βᵀKβ − yᵀβ    s.t.  0 ≤ y_jβ_j ≤ c_j,   and Σβ = 0 where the bias is free
 
-Pairs as in `pair_steps`, on rows of K that are gathered when they are first needed, until the gap as it is summed here is small
-enough. A certificate, made elsewhere, has the last word.
+Pairs as in `pair_steps`, on rows of K that are gathered when they are first needed, until the gap computed here is small
+enough. The certificate is computed elsewhere, and decides.
 """
 
 import numpy as np
@@ -15,9 +15,9 @@ from maxmargin._loops.smo.pair_steps import CHUNK, LARGE, pair_steps
 
 @loop
 def drop_traces(beta, g, y, cost, b, share, is_free):
-    """Zero the α of samples outside the margin that are no more than a share of the largest α: what rounding has left of moves.
+    """Zero tiny α, at most a share of the largest, outside the margin: they are what rounding has left of moves.
 
-    What that takes from Σβ, the free sample with the most room gives back.
+    The free sample with the most room takes what this removes from Σβ.
     """
     largest, taken, roomy, room = np.abs(beta).max(), 0.0, -1, 0.0
     for j in range(beta.shape[0]):
@@ -34,14 +34,15 @@ def drop_traces(beta, g, y, cost, b, share, is_free):
 def solve_together(K, rows, starts, y, cost, is_free, goal, share, most_work, spare, beta, f, biases, rounds):
     """Solve each of the problems; fills β, the scores f = Kβ summed anew, the biases, and the rounds that each took.
 
-    K : the kernel matrix of all rows of the data, in float64. Problem p has the samples starts[p] … starts[p + 1], which are the
-    rows `rows` of the data.
-    goal : the relative gap that is enough. Each round goes to a share of its violation. A problem whose pairs have passed over
-    `most_work` entries is left as it is; `spare` entries are for digits beyond the goal, which cost next to nothing.
+    K : the kernel matrix of all rows of the data, in float64. Problem p has the samples from starts[p] up to
+    starts[p + 1], which are the rows `rows` of the data.
+    goal : the relative gap to reach. Each round reduces the violation to a share of what it was. A problem whose pairs have
+    passed over `most_work` entries is left as it is; each may use `spare` entries for digits beyond the goal, which cost next to
+    nothing.
     """
     nothing, longest, n_problems = np.zeros(0), 0, starts.shape[0] - 1
-    finest = 4.0 * np.finfo(np.float64).eps  # what rounding leaves of a violation, of a curvature, and of a relative gap
-    most_rounds = int(np.log(finest) / np.log(share)) + 4  # by then nothing is left of it but rounding
+    finest = 4.0 * np.finfo(np.float64).eps  # rounding error of a violation, a curvature and a relative gap
+    most_rounds = int(np.log(finest) / np.log(share)) + 4  # enough to reduce a violation to rounding
     for p in range(n_problems):
         longest = max(longest, starts[p + 1] - starts[p])
     memory = np.empty((longest + 1) * (longest + CHUNK))

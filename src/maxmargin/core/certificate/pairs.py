@@ -212,8 +212,10 @@ def of_each_expansion(starts: Indices, beta: Floats, f: Floats, error: Floats) -
 
 
 def of_each_weights(W: Floats, width: int, used: Indices, bulk: Floats) -> Pair:
-    """Of several linear problems, each with its w, a row of W, the sum of `used` terms β_jx_j; bulk = Σ|β_j|‖x_j‖ from above,
-    but for the rounding of its sum. Entries from `width` on belong to the constant feature of a penalised bias.
+    """The pairs of linear problems. Row p of W is the w of problem p, a sum of used[p] terms β_jx_j.
+
+    bulk[p] is Σ|β_j|‖x_j‖ with upper bounds of ‖x_j‖, before the rounding of that sum. Columns from `width` on are the constant
+    feature of a penalised bias.
     """
     nothing, (whole, below), (norm, norm_below) = np.zeros(len(W)), _length_of_each(W), _length_of_each(W[:, :width])
     made_error = raised(gamma(used + 2) * raised(bulk, used) + 8.0 * used * math.sqrt(W.shape[1]) * SMALLEST, 4)

@@ -183,9 +183,9 @@ class Part:
 
     @classmethod
     def of_each(cls, samples: Samples, starts: Indices, longest: float) -> "Part":
-        """Those of soft problems with the hinge whose samples stand one after the other, from `starts` on.
+        """Parts of soft-margin hinge problems; the samples of problem p begin at starts[p].
 
-        Whoever gives up some α is not looked for: the largest slack and `longest`, that of ‖φ(x)‖, do for each of them.
+        No particular sample is chosen to give up α: the largest slack and `longest`, the largest ‖φ(x)‖, bound what that costs.
         """
         n, sums = np.diff(starts, append=len(samples.slack)), hinge_sums(samples, starts).T
         widest, of_positive, of_negative = sums[13:]

@@ -1,4 +1,4 @@
-"""Small data: all pairs of classes are posed, solved and certified together (`solvers.smo.together`)."""
+"""Small data: all binary problems of a fit are posed, solved and certified together (`solvers.smo.together`)."""
 
 import math
 from dataclasses import replace
@@ -17,7 +17,7 @@ from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices, Matrix
 
 MOST_SAMPLES = 600
-"""Samples of a problem up to which all rows of its kernel matrix are worth making; chosen on digits, a9a, ijcnn1."""
+"""Most samples of a problem for which its whole kernel matrix pays; chosen on digits, a9a, ijcnn1."""
 
 
 class AtOnce(NamedTuple):
@@ -33,13 +33,15 @@ class AtOnce(NamedTuple):
 
 
 def solved_at_once(model: Any, X: Matrix, labels: Indices, weights: Floats, tol: float) -> AtOnce | None:
-    """The solutions of a classifier with the hinge; None where its data are large, or its options ask for more than a gap."""
+    """The solutions of a classifier with the hinge; None if its data are large, or its options are not the usual ones."""
     budget: Budget = model._budget(model.max_iter, model.max_seconds, model.cache_size)
     asked = model.loss, model.penalty, model.solver, model.warm_start, budget.iterations, budget.seconds, model.n_starts
     if 8 * X.shape[0] ** 2 > budget.bytes or asked != ("hinge", "l2", "auto", False, None, None, 1):
         return None
     trade_off, bias, kernel = model._trade_off(), model._bias(), model._resolved_kernel(X, weights)
-    if trade_off.is_hard or kernel.psd is False or (bias.scale and math.frexp(bias.scale)[0] != 0.5):  # no power of 2
+    if (
+        trade_off.is_hard or kernel.psd is False or (bias.scale and math.frexp(bias.scale)[0] != 0.5)
+    ):  # a power of 2 keeps b exact
         return None
     clock = Clock(budget)
     factors = class_factors(model.class_weight, model.classes_, labels, weights)[labels]
@@ -71,7 +73,7 @@ def solved_at_once(model: Any, X: Matrix, labels: Indices, weights: Floats, tol:
 
 
 def _with_absent(solution: Solution, is_present: Any) -> Solution:
-    """A solution whose β knows the samples without weight too: theirs is 0."""
+    """The solution with β = 0 added for the samples of weight 0."""
     beta = np.zeros(len(is_present))
     beta[is_present] = solution.beta
     return replace(solution, beta=beta, w=beta if solution.w is solution.beta else solution.w)

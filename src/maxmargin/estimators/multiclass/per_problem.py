@@ -1,4 +1,4 @@
-"""The binary problems of one fit: each is solved, and their answers stand side by side."""
+"""Solve the binary problems of one fit, and store their results together."""
 
 import operator
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from maxmargin.notebook import box
 from maxmargin.solvers import Budget
 
 Train = Callable[..., Solution]
-"""What solves one problem: it is called as `solve` is."""
+"""A function that solves one problem, with the arguments of `solve`."""
 
 
 class PerProblem(tuple[Any, ...]):
@@ -48,7 +48,7 @@ class Certificates(PerProblem):
 
 
 def going_on(start: Any, train: Train) -> Train:
-    """What solves a problem from a start: nothing more is done where that is a solution."""
+    """`train`; or, if the start already solves the problem, a function that returns the start."""
     is_over = isinstance(start, Solution) and start.status is Status.SOLVED
     return (lambda *problem, warm, **settings: warm) if is_over else train
 
@@ -62,12 +62,11 @@ def solve_several(
     watch: Any,
     share: Callable[[], Any],
 ) -> list[Solution]:
-    """The solution of each problem of a model: in threads, or by `train` alone where joblib's backend takes several.
+    """The solution of each problem, in threads or by joblib's backend, which runs only `train`.
 
-    Another process tells nobody how it goes on, so that a watch, if there is one, hears of the ends alone; else it is told which
-    `share` of a problem is behind.
+    Other processes report only that they have ended. In threads, a watch also learns which `share` of a problem is done.
     """
-    budget = replace(budget, bytes=budget.bytes // min(n_threads, len(problems)))  # as many fits hold rows at a time
+    budget = replace(budget, bytes=budget.bytes // min(n_threads, len(problems)))  # this many fits keep rows at once
 
     def run(k: int, budget: Budget) -> Solution:
         model._refuse(k, problems[k])

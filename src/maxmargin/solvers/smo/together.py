@@ -2,9 +2,9 @@
 
     min_β  ½ βᵀKβ − yᵀβ    s.t.  0 ≤ y_jβ_j ≤ c_j,   and Σβ = 0 where the bias is free
 
-A problem of some hundreds of samples is solved in less time than it takes to set it up. So nothing is done for one problem alone,
-and the formulas of `core.certificate` work on arrays with an entry for each. What does not reach its gap here, or needs more than
-float64, is left to `solve`.
+A problem of some hundreds of samples is solved in less time than it takes to set it up. So no step is done
+problem by problem, and the formulas of `core.certificate` work on arrays with an entry for each. A problem that misses its gap
+here is left to `solve`, and so are all of them where K needs more than float64.
 """
 
 from typing import NamedTuple
@@ -26,13 +26,14 @@ from maxmargin.solvers.smo.smo import SMO
 from maxmargin.typing import Floats, Indices
 
 MOST_WORK = SMO.tuning.round_work / SMO.tuning.part
-"""Entries that the pairs of one problem may pass over before it is left to `solve`: some 6 ms."""
+"""Most work on one problem, in entries that pair steps pass over (about 6 ms); with more to do it is left to `solve`."""
 
 
 class Together(NamedTuple):
-    """Problems with the hinge on rows of the same data, one after the other: problem p begins at starts[p], and the last ends at
-    starts[-1]. `rows` are those of the data. If the bias is penalised, their last feature is its `constant`, a power of 2, so
-    that the weight of that feature times the constant is b without rounding.
+    """Hinge problems on rows of the same data. Problem p has the samples from starts[p] up to starts[p + 1]; `rows` are their
+    rows.
+
+    For a penalised bias the last feature of each row is `constant`: a power of 2, so its weight times it is b exactly.
     """
 
     rows: Indices
@@ -51,7 +52,7 @@ class Solved(NamedTuple):
 
 
 def solve_together(matrix: KernelMatrix, problems: Together, tol: float, clock: Clock) -> list[Solved] | None:
-    """The solutions with their certificates, not all of which need reach `tol`; None where float64 is too coarse for K.
+    """The solutions with their certificates; some may miss `tol`. None if float64 is too coarse for K.
 
     Cost: n² kernel values for all n rows of the data, and the pairs of each problem; memory 8n² bytes.
     """
@@ -79,7 +80,7 @@ def solve_together(matrix: KernelMatrix, problems: Together, tol: float, clock: 
         models, pair, f, error = _weights(matrix, problems, which, beta, lengths, width)
     else:
         lengths = lengths_from(np.asarray(matrix.diag(), dtype=np.float64))
-        weights = np.asarray(np.bincount(rows, np.abs(beta), len(K)), dtype=np.float64)  # of each row in all problems
+        weights = np.asarray(np.bincount(rows, np.abs(beta), len(K)), dtype=np.float64)  # Σ|β| of each row over all problems
         error = matrix.sum_errors(K, weights, int(sizes.max()))[rows]
         pair = of_each_expansion(begins, beta, f, error)
     scores = Scores.of(f, error, y, biases[which])
@@ -106,7 +107,7 @@ def solve_together(matrix: KernelMatrix, problems: Together, tol: float, clock: 
 def _weights(
     matrix: KernelMatrix, problems: Together, which: Indices, beta: Floats, lengths: Floats, width: int
 ) -> tuple[Floats, Pair, Floats, Floats]:
-    """The weights of each linear problem, a row each, what they add to a certificate, and the scores with their errors."""
+    """Of each linear problem: its weights (a row), what they add to its certificate, its scores, and their errors."""
     rows, X = problems.rows, matrix.X
     table = np.zeros((len(problems.starts) - 1, X.shape[0]))
     table[which, rows] = beta
