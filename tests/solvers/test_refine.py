@@ -9,7 +9,7 @@ from maxmargin.core import L1, Bias, Candidate, Problem, Status, certify
 from maxmargin.core.candidate import to_candidate
 from maxmargin.kernels import Polynomial
 from maxmargin.solvers import solve
-from maxmargin.solvers.refine import newton, refine, snap, straighten, straighten_dual
+from maxmargin.solvers.refine import newton, refine, snap, straighten, straighten_dual, straighten_rounded
 from tests import reference
 from tests.campaign import draw, judge
 from tests.problems import KNOWN, problem, signs
@@ -117,3 +117,15 @@ def test_a_dual_point_that_cannot_be_straightened_divides_by_no_zero(seed):
     # a feature that no β moves: its equation has a right side and nothing else; the step leads to β = 0, which is no worse
     model = draw("linear", seed).fit()
     assert np.isfinite(model.coef_).all()
+
+
+def test_small_weights_take_up_what_rounded_large_ones_that_cancel_leave_of_w():
+    """Two α of 1.5e13 stand for 0.002 each, times features of 1.7e9: the last digits of Σβx are those of the small α."""
+    X = np.array([[1.7000015e9], [1.7000020e9], [1.7000006e9], [1.7000005e9]])
+    p = Problem(X, signs("+-++"), np.array([1.5e13, 1.5e13, 3e4, 3e4]), bias=Bias.none())
+    w, beta = -1.0 / X[1], np.array([1.5e13, -1.5e13 * X[0, 0] / X[1, 0], 1.5e4, 1.5e4])
+    beta[1] -= (p.combine(beta)[0] - w[0]) / X[1, 0]
+    rough = Candidate(w, 0.0, beta)
+    assert certify(p, straighten_rounded(p, rough, 0.0)).distance < 0.1 * certify(p, rough).distance
+    far = Candidate(w, 0.0, 0.5 * beta)  # no rounding explains this
+    assert straighten_rounded(p, far, 0.0) is far

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 
-from maxmargin.core import Candidate, Hinge, Problem, certify, products, to_candidate
+from maxmargin.core import L1, Candidate, Hinge, Problem, certify, products, to_candidate
 from maxmargin.core.bias import weighted_quantiles
 from maxmargin.core.candidate import box
 from maxmargin.core.certificate.scores import scored, scores
@@ -52,7 +52,10 @@ def refine(problem: Problem, candidate: Candidate, tol: float = 0.0) -> Candidat
         return candidate
     best = scored(problem, candidate, tol) if tol > 0.0 else candidate
     best_gap = certify(problem, best, best.scores, tol=tol).relative_gap
-    farther = straighten, to_kink, partial(straighten, errors=2.0), outward, partial(outward, errors=2.0)
+    farther = (
+        *(straighten, to_kink, partial(straighten, errors=2.0), outward, partial(outward, errors=2.0)),
+        partial(straighten_rounded, tol=tol),
+    )
     for improve in (_newton_round, *farther):
         has_halved = True
         while has_halved:
@@ -96,15 +99,25 @@ def straighten(problem: Problem, candidate: Candidate, errors: float = 0.0) -> C
     return to_candidate(problem, candidate.beta, candidate.w + step)
 
 
-def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candidate:
-    """An L1 candidate whose β is corrected so that Σβ_jx_j is ±1 where w is not 0, and Σβ is 0 if the bias is free.
+def straighten_rounded(problem: Problem, candidate: Candidate, tol: float) -> Candidate:
+    """The same as `straighten_dual` for L2, if rounded β can be what keeps Σβ_jx_j away from w."""
+    if not problem.is_linear or problem.is_hard or isinstance(problem.penalty, L1):
+        return candidate
+    used = np.flatnonzero(candidate.beta)
+    granularity = UNIT * float(np.abs(candidate.beta[used]) @ problem.lengths[used])
+    apart = float(np.linalg.norm(candidate.w - problem.combine(candidate.beta)))
+    return straighten_dual(problem, candidate, tol) if 0.0 < apart <= 4.0 * granularity else candidate
 
-    The rounding of large β that cancel breaks this, and what exceeds ±1 scales all of D down. The first correction is the
+
+def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candidate:
+    """A candidate whose β is corrected so that Σβ_jx_j is w (for L1: ±1 where w is not 0), and Σβ is 0 if the bias is free.
+
+    The rounding of large β that cancel breaks this; with L1 what exceeds ±1 scales all of D down. The first correction is the
     smallest one relative to |β|. It rounds too, so the next ones fall more and more on small β, whose digits are finer, at last
-    with a smaller safety distance. Samples outside the margin take up the rest. The best result is returned, or the candidate
-    itself. Nothing is tried if the gap is at most `tol`.
+    with a smaller safety distance. With L1 samples outside the margin take up the rest. The best result is returned, or the
+    candidate itself. Nothing is tried if the gap is at most `tol`.
     """
-    best, gap = candidate, certify(problem, candidate, tol=tol).relative_gap
+    best, gap, is_l1 = candidate, certify(problem, candidate, tol=tol).relative_gap, isinstance(problem.penalty, L1)
     used, active = np.flatnonzero(candidate.beta), np.flatnonzero(candidate.w)
     if gap <= tol or not 0 < len(used) * (len(active) + 1) <= REFINE.free**2:
         return candidate
@@ -113,7 +126,8 @@ def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candi
         sizes = np.abs(best.beta[used])
         largest = float(sizes.max() if power > 0.0 else np.sort(sizes)[: columns.shape[1]].max())
         slip = spare * UNIT * largest * float(problem.lengths.max())  # what Σβ may miss by, times the longest row
-        missing = _missing(problem, best.beta, active, np.sign(candidate.w[active]) * max(1.0 - slip, 0.0))
+        aim = np.sign(candidate.w[active]) * max(1.0 - slip, 0.0) if is_l1 else candidate.w[active]
+        missing = _missing(problem, best.beta, active, aim)
         shares = np.clip(sizes / sizes.max(), UNIT**2, 1.0) ** power
         rows = (columns * shares[:, None]).T
         lengths = np.linalg.norm(rows, axis=1)
@@ -122,7 +136,7 @@ def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candi
         beta = best.beta.copy()
         beta[used] += step
         trial = replace(candidate, beta=np.clip(beta, *box(problem)))
-        for each in (trial, _topped_up(problem, trial, active)):
+        for each in (trial, _topped_up(problem, trial, active)) if is_l1 else (trial,):
             found = certify(problem, each, tol=tol).relative_gap
             if found < gap:
                 best, gap = each, found

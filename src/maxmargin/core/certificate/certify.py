@@ -188,6 +188,7 @@ class Certificate:
         )
 
 
+@np.errstate(over="ignore")  # what leaves float64 is +∞, an upper bound
 def certify(
     problem: Problem, candidate: Candidate, scores: Scores | None = None, *, tol: float | None = None, n_threads: int = 1
 ) -> Certificate:
