@@ -127,5 +127,5 @@ def test_small_weights_take_up_what_rounded_large_ones_that_cancel_leave_of_w():
     beta[1] -= (p.combine(beta)[0] - w[0]) / X[1, 0]
     rough = Candidate(w, 0.0, beta)
     assert certify(p, straighten_rounded(p, rough, 0.0)).distance < 0.1 * certify(p, rough).distance
-    far = Candidate(w, 0.0, 0.5 * beta)  # no rounding explains this
+    far = Candidate(w, 0.0, beta * [1.0, 0.9, 1.0, 1.0])  # no rounding explains this
     assert straighten_rounded(p, far, 0.0) is far
