@@ -27,7 +27,7 @@ ADDED: Mapping[str, int] = {
     "parameters and names of scikit-learn": 130,
     "scaling, cross-validation and search on the command line": 345,
     "compiling told apart, pictures by class, notebooks": 360,
-    "small problems solved and certified together": 415,
+    "small problems solved and certified together": 865,
 }
 """Lines of code that what came later may take, by what it is."""
 
@@ -45,7 +45,7 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     "_loops.smo.pair_steps": ("USED", "IS_FULL", "LARGE"),
     "_loops.hinge_sums": (
         *("RESIDUAL", "PLAIN", "LOSS", "LOSS_BELOW", "SIZE", "HIGH", "LOW", "CLOSEST", "VIOLATION", "OUTSIDE", "ON", "INSIDE"),
-        *("IS_LOST", "WIDEST", "OF_POSITIVE", "OF_NEGATIVE", "N_SUMS", "UNIT"),
+        *("IS_LOST", "N_SUMS", "UNIT"),
     ),
     # Statuses.
     "solvers.active_set": ("BELOW", "FREE", "ABOVE"),
@@ -57,6 +57,7 @@ EXEMPT: Mapping[str, tuple[str, ...]] = {
     "solvers.stochastic.pegasos": ("METHODS",),
     # Exact constants: unit roundoff, Dekker's splitter, SplitMix64, unsigned small integers.
     "_loops.leave_one_out": ("UNIT",),
+    "_loops.certificate": ("SMALLEST", "N_NUMBERS"),
     "_loops.compensated": ("SPLITTER",),
     "_loops.fingerprint": ("STEP", "FIRST", "SECOND", "A", "B", "C", "HALF", "MINUS_ZERO", "NOTHING", "ONE"),
     "_loops.linear.csr": ("ONE", "TWO", "THREE", "FOUR"),

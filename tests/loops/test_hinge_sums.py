@@ -44,17 +44,6 @@ def test_sums_are_bounds_of_exact_sums(rng, n, unit):
     assert part.residual == pytest.approx(float(residual), rel=1e-12, abs=n * 1e-300)  # and not much more
 
 
-def test_several_problems_have_the_sums_that_each_has_alone():
-    rng = np.random.default_rng(0)
-    each = [drawn(rng, n, 1.0) for n in (5, 1, 12)]
-    samples = Samples(*(np.concatenate(columns) for columns in zip(*(one[:5] for one in each), strict=True)))
-    together = Part.of_each(samples, np.array([0, 5, 6]), 1.0)
-    alone = [Part.of(Hinge(), one) for one in each]
-    for name in ("count", "residual", "plain", "loss", "loss_below", "gain", "high", "low", "low_error", "closest", "violation"):
-        np.testing.assert_array_equal(getattr(together, name), [getattr(part, name) for part in alone], err_msg=name)
-    assert list(zip(*together.groups, strict=True)) == [tuple(part.groups) for part in alone]
-
-
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("field", ["slack", "error"])
 def test_what_is_no_number_proves_nothing(field, value):

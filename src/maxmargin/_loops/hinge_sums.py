@@ -10,11 +10,10 @@ import math
 from maxmargin._loops.compensated import sum_twice
 from maxmargin._loops.jit import loop
 
-(RESIDUAL, PLAIN, LOSS, LOSS_BELOW, SIZE, HIGH, LOW, CLOSEST, VIOLATION, OUTSIDE, ON, INSIDE, IS_LOST, WIDEST) = range(14)
-OF_POSITIVE, OF_NEGATIVE, N_SUMS = 14, 15, 16
+(RESIDUAL, PLAIN, LOSS, LOSS_BELOW, SIZE, HIGH, LOW, CLOSEST, VIOLATION, OUTSIDE, ON, INSIDE, IS_LOST, N_SUMS) = range(14)
 """Positions. RESIDUAL: the bound of Σ residuals. PLAIN: the same without errors. LOSS, LOSS_BELOW: bounds of Σ losses. SIZE: Σα.
 HIGH + LOW: Σβ. CLOSEST: the least yF. VIOLATION: the largest. OUTSIDE, ON, INSIDE: how many samples. IS_LOST: 1 if a product may
-underflow. WIDEST: the largest |m| + e. OF_POSITIVE, OF_NEGATIVE: the largest α of a class.
+underflow.
 """
 
 UNIT = 2.0**-53
@@ -41,9 +40,6 @@ def hinge_sums(slack, error, alpha, cost, y, starts, out):
             sums[LOSS_BELOW] += c * max(m - wide, 0.0)
             sums[SIZE] += a
             sums[CLOSEST] = min(sums[CLOSEST], 1.0 - m - error[j])
-            sums[WIDEST] = max(sums[WIDEST], abs(m) + error[j])
-            side = OF_POSITIVE if y[j] > 0.0 else OF_NEGATIVE
-            sums[side] = max(sums[side], a)
             if c > 0.0:
                 share = a / c
                 broken = max(min(inside, 1.0 - share), min(outside, share))

@@ -8,6 +8,7 @@ kinks inside it are looked at again.
 
 import numpy as np
 
+from maxmargin._loops.hinge_sums import UNIT
 from maxmargin._loops.jit import loop, loop_as_written
 
 
@@ -49,11 +50,26 @@ def reached_at(values, masses, count, below, goal):
 
 
 @loop_as_written
-def reached_at_each(values, masses, starts, goals, out):
-    """out_p = where the masses of part p reach goals[p]; the parts stand one after the other, from `starts` on."""
-    for p in range(starts.shape[0]):
-        end = starts[p + 1] if p + 1 < starts.shape[0] else values.shape[0]
-        out[p] = reached_at(values[starts[p] : end], masses[starts[p] : end], end - starts[p], 0.0, goals[p])[0]
+def bias_bounds(f, error, lengths, rows, y, weights, slack, radii, starts, out):
+    """Bounds of the best bias of several problems, whose samples stand one after the other: below in out[0], above in out[1].
+
+    The exact scores lie within radius · length + error of f (see `core.certificate.optimum_ball`). weights, slack[p] : how the
+    slope of problem p is summed, and what of it may be flat.
+    """
+    values, masses = np.empty(f.shape[0]), np.empty(f.shape[0])
+    for side in range(2):
+        sign = 2.0 * side - 1.0
+        for p in range(radii.shape[0]):
+            first, last, total, largest = starts[p], starts[p + 1], 0.0, -np.inf
+            for j in range(first, last):
+                reach = (radii[p] * lengths[rows[j]] + error[j] + 4.0 * UNIT * abs(f[j])) * (1.0 + 8.0 * UNIT)
+                values[j], masses[j] = np.nextafter(y[j] - (f[j] - sign * reach), sign * np.inf), weights[j]
+                largest = max(largest, values[j])
+                if y[j] > 0.0:
+                    total += weights[j]
+            goal = total + sign * slack[p]
+            found = reached_at(values[first:last], masses[first:last], last - first, 0.0, goal)[0]
+            out[side, p] = min(found, largest)
 
 
 @loop_as_written

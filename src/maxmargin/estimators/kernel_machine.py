@@ -12,7 +12,7 @@ from maxmargin.core import Candidate, Problem, Solution, Status, products
 from maxmargin.core.certificate.pairs import lengths_from
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators.base import Classifier, check_choice, check_flag
-from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pair_sums, places, vote
+from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pair_sums, unpack_dual, vote
 from maxmargin.estimators.separable import refuse_contradictions, separated
 from maxmargin.kernel_matrix.expansion import Expansion
 from maxmargin.kernels import Kernel, Linear, Precomputed
@@ -116,8 +116,7 @@ class KernelClassifier(KernelParameters):
         self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)
 
     def _stored(self, labels: Indices) -> list[Candidate]:
-        table = self._spread(self._dual, len(labels))
-        betas = [table[place] for place in places(labels, len(self.classes_))]
+        betas = unpack_dual(self._spread(self._dual, len(labels)), labels, len(self.classes_))
         weights = betas if self._weights is None else self._weights
         return [Candidate(*each) for each in zip(weights, self.intercept_.tolist(), betas, strict=True)]
 

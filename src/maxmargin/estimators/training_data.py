@@ -29,8 +29,12 @@ READABLE: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.flo
 def checked_input(estimator: Any, X: Any, *y: Any, reset: bool = True) -> Any:
     """X, or (X, y), validated: numbers; for a kernel that is a function also a list of samples, or a table, of anything.
 
-    What is no number is kept under a dtype of one field: see `OBJECT`.
+    What is no number is kept under a dtype of one field: see `OBJECT`. Plain arrays take a shorter way with the same end.
     """
+    if _is_plain(estimator, X, *y, reset=reset):
+        if reset:
+            estimator.n_features_in_ = X.shape[1]
+        return (X, *y) if y else X
     kernel, options = getattr(estimator, "kernel", None), READABLE
     if callable(kernel) or isinstance(kernel, Custom):
         is_flat = not reset and np.ndim(getattr(estimator, "support_vectors_", 0.0)) == 1
@@ -38,6 +42,21 @@ def checked_input(estimator: Any, X: Any, *y: Any, reset: bool = True) -> Any:
         if found is not None:
             X, options = found, {"dtype": None, "ensure_all_finite": False}
     return validate_data(estimator, X, *y, reset=reset, **options)
+
+
+def _is_plain(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> bool:
+    """Whether scikit-learn's checks would find nothing to do: finite numbers in an array, of as many columns as before.
+
+    They take 0.15 ms, as long as everything else that a prediction of a few samples needs.
+    """
+    if type(X) is not np.ndarray or X.dtype not in READABLE["dtype"] or X.ndim != 2 or not X.size:
+        return False
+    if hasattr(estimator, "feature_names_in_") or not (reset or estimator.n_features_in_ == X.shape[1]):
+        return False
+    if y is not None and not (type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "iubU"):
+        return False
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(X.sum()))
 
 
 def as_objects(X: Any, is_flat: bool = False) -> Any:

@@ -10,7 +10,17 @@ import numpy as np
 
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels.base import Kernel
-from maxmargin.kernels.tiles import FLOAT64, TILE_COLUMNS, as_matrix, cut, distinct, is_sparse, row_width, rows_that_fit
+from maxmargin.kernels.tiles import (
+    FLOAT64,
+    TILE_COLUMNS,
+    TILE_ROWS,
+    as_matrix,
+    cut,
+    distinct,
+    is_sparse,
+    row_width,
+    rows_that_fit,
+)
 from maxmargin.typing import Floats, Matrix
 
 
@@ -117,6 +127,9 @@ def _check_weight(sample_weight: Any, n: int) -> Floats:
 
 def _moment(X: Matrix, weight: Floats, origin: Any, power: int) -> Any:
     """The weighted mean of (x − origin)^power over all entries x, those that CSR does not store included; tile by tile."""
+    if not is_sparse(X) and X.size <= TILE_ROWS * TILE_COLUMNS and weight.min() == weight.max():
+        apart = np.subtract(X, origin, dtype=FLOAT64)
+        return apart.mean() if power == 1 else np.square(apart).mean()
     moment, total = 0.0, X.shape[1] * weight.sum()
     step = rows_that_fit(2 * row_width(X), TILE_COLUMNS)
     for start in range(0, X.shape[0], step):

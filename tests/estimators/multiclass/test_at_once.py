@@ -69,11 +69,12 @@ def test_problems_solved_together_are_those_solved_alone(rng, n, k, kind, bias, 
     np.testing.assert_array_equal(labels[is_certain], alone.predict(X)[is_certain])
 
 
-@pytest.mark.parametrize("kind", ["kernel", "linear"])
-def test_what_is_not_solved_together_goes_on_alone(kind, monkeypatch):
+@pytest.mark.parametrize(("kind", "form"), [("kernel", np.asarray), ("linear", np.asarray), ("linear", sp.csr_array)])
+def test_what_is_not_solved_together_goes_on_alone(kind, form, monkeypatch):
     monkeypatch.setattr("maxmargin.solvers.smo.together.MOST_WORK", 1000.0)
+    monkeypatch.setattr("maxmargin.solvers.linear.together.work_of", lambda X: 1e7)
     X, y = classes(np.random.default_rng(0), 120, 3)
-    model = estimator(kind, 100.0, 1e-9).fit(X, y)
+    model = estimator(kind, 100.0, 1e-9).fit(form(X), y)
     assert all(status is Status.SOLVED for status in model.status_)
     assert max(certificate.relative_gap for certificate, _ in problems_of(model)) <= 1e-9
     assert any(TOGETHER not in why for _, why in problems_of(model))
@@ -89,7 +90,18 @@ def test_large_problems_and_small_caches_go_the_usual_way():
 def test_many_small_classes_are_solved_together():
     X, y = classes(np.random.default_rng(0), 1500, 10)
     assert all(TOGETHER in why for _, why in problems_of(SVC().fit(X, y)))
-    assert all(TOGETHER not in why for _, why in problems_of(LinearSVC().fit(X, y)))  # each has all samples
+    assert all(TOGETHER not in why for _, why in problems_of(LinearSVC().fit(sp.csr_array(X), y)))  # each has all samples
+    assert all(TOGETHER in why for _, why in problems_of(LinearSVC().fit(X, y)))  # of dense data that is little work
+
+
+def test_dense_data_with_more_work_a_step_go_the_usual_way(monkeypatch):
+    X, y = classes(np.random.default_rng(0), 100, 2)
+    assert TOGETHER in LinearSVC().fit(X, y).solver_
+    monkeypatch.setattr("maxmargin.solvers.linear.together.suits", lambda X: False)
+    assert TOGETHER in LinearSVC().fit(X, y).solver_  # on one kernel matrix
+    assert "kernel matrix" in LinearSVC().fit(X, y).solver_
+    X, y = classes(np.random.default_rng(0), 700, 2)
+    assert TOGETHER not in LinearSVC().fit(X, y).solver_
 
 
 def test_a_watched_fit_tells_of_each_problem_and_changes_no_bit():
@@ -127,4 +139,24 @@ def test_ctrl_c_between_two_calls_keeps_what_was_found(monkeypatch):
         model.fit(X, y)
     assert Counter(model.status_) == {Status.SOLVED: 8, Status.INTERRUPTED: 7}
     assert model.certificate_.worst.relative_gap > 1e-3
+    assert model.predict(X).shape == (100,)
+
+
+def test_ctrl_c_between_two_newton_solutions_keeps_what_was_found(monkeypatch):
+    from maxmargin._loops.linear import newton_together as loops
+
+    calls, newton = [], loops.newton
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return newton(*arguments)
+
+    monkeypatch.setattr(loops, "newton", interrupted)
+    X, y = classes(np.random.default_rng(0), 100, 4)
+    model = LinearSVC()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert Counter(model.status_) == {Status.SOLVED: 2, Status.INTERRUPTED: 2}
     assert model.predict(X).shape == (100,)

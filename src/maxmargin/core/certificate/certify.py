@@ -272,79 +272,38 @@ def assembled(
     part: Part, pair: Pair, *, is_free: bool, tol: float | None, psd: bool | None = True, linear: Linear = CLASSIFICATION
 ) -> Certificate:
     """The certificate that the sums over all samples and the two vectors prove."""
-    (only,) = each_assembled(part, pair, is_free=is_free, tol=tol, psd=psd, linear=linear)
-    return only
+    from maxmargin._loops.certificate import assemble, price_of_balance
 
-
-@np.errstate(invalid="ignore", over="ignore")
-def each_assembled(
-    part: Part, pair: Pair, *, is_free: bool, tol: float | None, psd: bool | None = True, linear: Linear = CLASSIFICATION
-) -> list[Certificate]:
-    """The same of several problems, where the numbers of `part` and `pair` are arrays with an entry for each."""
     charge = lost = moved = 0.0
     if is_free:
-        totals = linear.totals or ((part, 0.0),)
-        prices = [_price_of_balance(one, pair, total, len(totals)) for one, total in totals]
+        totals, prices = linear.totals or ((part, 0.0),), []
+        for one, total in totals:
+            s, giver = one.beyond(total)
+            prices.append(price_of_balance(s, *giver, pair.distance, pair.conjugate, float(len(totals))))
         charge, lost, moved = (raised(sum(column), len(prices)) for column in zip(*prices, strict=True))
-    gap = raised(part.residual + pair.apart + charge)
-    shift, slip = linear.value, gamma(len(linear.totals) + 4) * linear.size
-    primal = pair.value + part.loss + shift
-    primal += 8.0 * UNIT * (abs(pair.value) + abs(part.loss) + abs(shift)) + slip
-    dual = part.gain - (pair.conjugate + lost)
-    dual -= 4.0 * UNIT * (abs(part.gain) + abs(pair.conjugate) + lost)
-    below = pair.value_below + part.loss_below + shift
-    below -= 8.0 * UNIT * (abs(pair.value_below) + abs(part.loss_below) + abs(shift)) + slip
-    dual = np.fmax(dual, below - gap - 4.0 * UNIT * (abs(below) + gap))  # D = P − gap
-    size = np.fmax(np.fmax(below, dual), np.fmax(-primal, max(linear.floor, TINY)))
-    is_finite = np.isfinite(gap)
-    columns = (
-        np.where(is_finite & ~np.isnan(primal), primal, np.inf),
-        np.where(np.isnan(dual), -np.inf, dual),
-        np.where(is_finite, gap, np.inf),
-        np.where(is_finite, raised(gap / size), np.inf),
-        part.violation,
-        *part.groups,
-        _margin(part.closest, pair),
-        np.where(np.equal(moved, 0.0), pair.distance, raised(pair.distance + moved)),
-        pair.is_psd,
-        np.where(is_finite, np.fmax(gap - part.plain - pair.plain, 0.0), np.inf),
-    )
+    primal, dual, gap, relative, margin, distance, rounding = assemble(
+        part.residual, part.loss, part.loss_below, part.gain, part.closest, *pair[:4], pair.norm, pair.norm_below, pair.distance,
+        part.plain + pair.plain, charge, lost, moved, linear.value, gamma(len(linear.totals) + 4) * linear.size,
+        max(linear.floor, TINY),
+    )  # fmt: skip
+    numbers = primal, dual, gap, relative, part.violation
+    return _certificate(*numbers, part.groups, margin, distance, pair.is_psd, rounding, psd, tol)
+
+
+def of_each(numbers: Floats, psd: bool | None, tol: float) -> list[Certificate]:
+    """The certificates of several problems, from the numbers of `_loops.certificate`: a row for each."""
     found = []
-    for row in zip(*(np.atleast_1d(column).tolist() for column in columns), strict=True):
-        primal, dual, whole, relative, violation, *counts = row[:8]
-        margin, distance, is_psd, rounding = row[8:]
-        convex, groups = psd is not False and is_psd, Groups(*counts)
-        bounds = primal, dual, whole, relative, violation
-        margin = math.nan if math.isnan(margin) else margin  # the one object, so that equal certificates are ==
-        found.append(Certificate(*bounds, groups, margin, distance, convex, psd is None, rounding, tol))
+    for primal, dual, gap, relative, violation, *counts, margin, distance, is_psd, rounding in numbers.tolist():
+        groups = Groups(*map(int, counts))
+        found.append(_certificate(primal, dual, gap, relative, violation, groups, margin, distance, is_psd, rounding, psd, tol))
     return found
 
 
-class Price(NamedTuple):
-    """What making Σβ zero adds to the gap, takes from D, and moves w(β) by."""
-
-    charge: Any
-    lost: Any
-    moved: Any
-
-
-def _price_of_balance(part: Part, pair: Pair, total: float, count: int = 1) -> Price:
-    """The price of giving up s of one sample's α, so that Σβ is the total.
-
-    Where `count` groups do so at once, ½‖Σ s_gφ_g‖² ≤ count · Σ ½s_g²‖φ_g‖².
-    """
-    s, giver = part.beyond(total)
-    is_l1 = np.isnan(pair.distance)  # there w(β) has room for it
-    moved = np.where(is_l1 | (s == 0.0), 0.0, s * giver.length)  # s² alone may overflow where α is huge
-    charge = s * giver.slack + moved * np.where(is_l1, 0.0, pair.distance)
-    charge = charge + 0.5 * (count * moved * moved + s * (s * giver.diagonal))
-    lost = s * giver.target + moved * np.sqrt(np.maximum(2.0 * pair.conjugate, 0.0)) + 0.5 * count * moved * moved
-    price = (np.where(giver.alpha < s, np.inf, np.where(s == 0.0, 0.0, each)) for each in (charge, lost, moved))
-    return Price(*(raised(each, 8) for each in price))
-
-
-def _margin(closest: Any, pair: Pair) -> Any:
-    """min y_jF_j / ‖w‖ from below; NaN where w = 0."""
-    norm = np.where(np.greater(closest, 0.0), pair.norm, pair.norm_below)
-    norm = np.where(np.greater(pair.norm_below, 0.0), norm, np.nan)
-    return closest / norm * (1.0 - np.copysign(4.0 * UNIT, closest))
+def _certificate(
+    primal: float, dual: float, gap: float, relative: float, violation: float, groups: Groups, margin: float, distance: float,
+    is_psd: Any, rounding: float, psd: bool | None, tol: float | None,
+) -> Certificate:  # fmt: skip
+    """One certificate; `is_psd` tells whether βᵀKβ ≥ 0, `psd` what is known of the kernel."""
+    margin = math.nan if math.isnan(margin) else margin  # the one object, so that equal certificates are ==
+    convex = psd is not False and bool(is_psd)
+    return Certificate(primal, dual, gap, relative, violation, groups, margin, distance, convex, psd is None, rounding, tol)

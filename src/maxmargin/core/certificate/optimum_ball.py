@@ -28,7 +28,6 @@ from maxmargin.core.bias import FLAT, Interval, best_interval, weighted_quantile
 from maxmargin.core.candidate import Candidate
 from maxmargin.core.certificate.certify import Certificate
 from maxmargin.core.certificate.pairs import lengths_of
-from maxmargin.core.certificate.parts import Samples
 from maxmargin.core.certificate.scores import Scores
 from maxmargin.core.certificate.scores import scores as scores_of
 from maxmargin.core.losses import Hinge, Loss
@@ -93,28 +92,29 @@ def optimum_balls(problems: Sequence[Problem], solutions: Sequence[Solution]) ->
 
 
 def balls_of_each(
-    certificates: Sequence[Certificate], samples: Samples, scores: Scores, lengths: Floats, starts: Indices, is_free: bool
+    radii: Floats,
+    f: Floats,
+    error: Floats,
+    lengths: Floats,
+    rows: Indices,
+    y: Floats,
+    cost: Floats,
+    starts: Indices,
+    is_free: bool,
 ) -> list[OptimumBall]:
     """Those of classification problems with the hinge, whose samples stand one after the other, from `starts` on.
 
-    Without a penalised bias. `lengths` are bounds of ‖φ(x)‖.
+    Without a penalised bias. lengths[rows] are bounds of ‖φ(x)‖; f errs by at most `error`.
     """
-    from maxmargin._loops.quantiles import reached_at_each
+    from maxmargin._loops.quantiles import bias_bounds
 
-    radii = np.array([certificate.radius for certificate in certificates])
-    ends = np.zeros((2, len(starts)))
+    ends = np.zeros((2, len(radii)))
     if is_free:
-        sizes = np.diff(starts, append=len(lengths))
-        reaches = (np.repeat(radii, sizes) * lengths + scores.error + 4.0 * UNIT * np.abs(scores.values)) * (1.0 + 8.0 * UNIT)
-        is_same = bool((samples.cost == samples.cost[0]).all())
-        slopes = [slope_of(cost) for cost in ([samples.cost] if is_same else np.split(samples.cost, starts[1:]))]
-        weights = np.concatenate([slope.weights for slope in slopes])
-        totals = np.add.reduceat(np.where(samples.y > 0, weights, 0.0), starts)
-        for end, sign in zip(ends, (-1.0, 1.0), strict=True):
-            kinks = np.nextafter(samples.y - (scores.values - sign * reaches), sign * np.inf)
-            largest = np.maximum.reduceat(kinks, starts)
-            reached_at_each(kinks, weights.copy(), starts, totals + sign * np.array([slope.most for slope in slopes]), end)
-            np.minimum(end, largest, out=end)
+        parts = [cost] if cost.min() == cost.max() else np.split(cost, starts[1:-1])
+        slopes = [slope_of(own) for own in parts]
+        weights = slopes[0].weights if len(slopes) == 1 else np.concatenate([slope.weights for slope in slopes])
+        slack = np.resize([slope.most for slope in slopes], len(radii))
+        bias_bounds(f, error, lengths, rows, y, weights, slack, radii, starts, ends)
     return [OptimumBall(*ball) for ball in zip(radii.tolist(), *ends.tolist(), strict=True)]
 
 

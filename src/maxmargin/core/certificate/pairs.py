@@ -5,7 +5,7 @@ For L2 that is ½‖w − w(β)‖². w is what is stored; w(β) = Σβ_jφ(x_j)
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,15 +26,15 @@ class Pair(NamedTuple):
     stored w, without the weight of a penalised bias.
     """
 
-    value: Any
-    value_below: Any
-    conjugate: Any
-    apart: Any
-    plain: Any
-    norm: Any
-    norm_below: Any
-    distance: Any = math.nan
-    is_psd: Any = True
+    value: float
+    value_below: float
+    conjugate: float
+    apart: float
+    plain: float
+    norm: float
+    norm_below: float
+    distance: float = math.nan
+    is_psd: bool = True
 
 
 def lengths_of(problem: Problem) -> Lengths:
@@ -194,50 +194,6 @@ def of_coefficients(
         distance=distance,
         is_psd=its + its_error >= 0.0,
     )
-
-
-def of_each_expansion(starts: Indices, beta: Floats, f: Floats, error: Floats) -> Pair:
-    """Of several kernel problems without a penalised bias, each with w = w(β): arrays, an entry a problem.
-
-    Their samples stand one after the other, from `starts` on; the scores f err by `error` at most.
-    """
-    n = np.diff(starts, append=len(beta))
-    count = gamma(np.repeat(n, n) + 4)
-    own = np.add.reduceat(beta * f, starts)
-    own_error = raised(np.add.reduceat(np.abs(beta) * (error + count * np.abs(f)), starts), n) + 4.0 * n * SMALLEST
-    norm, norm_below = raised(np.sqrt(np.maximum(own + own_error, 0.0))), np.sqrt(np.maximum(own - own_error, 0.0))
-    value, nothing = 0.5 * _up(own + own_error), np.zeros(len(n))
-    below, is_psd = 0.5 * _down(own - own_error), own + own_error >= 0.0
-    return Pair(value, below, value, nothing, nothing, norm, norm_below * (1.0 - 4.0 * UNIT), nothing, is_psd)
-
-
-def of_each_weights(W: Floats, width: int, used: Indices, bulk: Floats) -> Pair:
-    """The pairs of linear problems. Row p of W is the w of problem p, a sum of used[p] terms β_jx_j.
-
-    bulk[p] is Σ|β_j|‖x_j‖ with upper bounds of ‖x_j‖, before the rounding of that sum. Columns from `width` on are the constant
-    feature of a penalised bias.
-    """
-    nothing, (whole, below), (norm, norm_below) = np.zeros(len(W)), _length_of_each(W), _length_of_each(W[:, :width])
-    made_error = raised(gamma(used + 2) * raised(bulk, used) + 8.0 * used * math.sqrt(W.shape[1]) * SMALLEST, 4)
-    distance = raised(made_error)
-    return Pair(
-        value=raised(0.5 * whole * whole, 4),
-        value_below=0.5 * below * below * (1.0 - 8.0 * UNIT),
-        conjugate=raised(0.5 * np.square(whole + made_error), 4),
-        apart=raised(0.5 * distance * distance),
-        plain=nothing,
-        norm=norm,
-        norm_below=norm_below,
-        distance=distance,
-        is_psd=nothing == 0.0,
-    )
-
-
-def _length_of_each(W: Floats) -> tuple[Floats, Floats]:
-    """Bounds of the length of each row, from above and from below."""
-    square, d = np.einsum("ij,ij->i", W, W), W.shape[1]
-    above = np.where(W.any(axis=1), np.sqrt(raised(square + 2.0 * d * SMALLEST, d + 2)) * (1.0 + 4.0 * UNIT), 0.0)
-    return above, np.sqrt(np.maximum(square - 2.0 * d * SMALLEST, 0.0)) * (1.0 - gamma(d + 8))
 
 
 class Square(NamedTuple):

@@ -94,11 +94,11 @@ class Spare(NamedTuple):
     `target` is |r|, what D loses for each unit of α.
     """
 
-    alpha: Any
-    slack: Any
-    length: Any
-    diagonal: Any
-    target: Any = 1.0
+    alpha: float
+    slack: float
+    length: float
+    diagonal: float
+    target: float = 1.0
 
 
 NO_SPARE = Spare(0.0, math.inf, math.inf, math.inf)
@@ -107,7 +107,7 @@ NO_SPARE = Spare(0.0, math.inf, math.inf, math.inf)
 
 @dataclass(frozen=True)
 class Part:
-    """The sums over some samples; parts are added with `+`. `of_each` makes arrays of the same numbers, an entry a problem.
+    """The sums over some samples; parts are added with `+`.
 
     Attributes
     ----------
@@ -128,18 +128,18 @@ class Part:
         As in `Certificate`.
     """
 
-    count: Any
-    residual: Any
-    plain: Any
-    loss: Any
-    loss_below: Any
-    gain: Any
-    high: Any
-    low: Any
-    low_error: Any
+    count: int
+    residual: float
+    plain: float
+    loss: float
+    loss_below: float
+    gain: float
+    high: float
+    low: float
+    low_error: float
     spare: tuple[Spare, Spare]
-    closest: Any
-    violation: Any
+    closest: float
+    violation: float
     groups: Groups
 
     @classmethod
@@ -148,7 +148,7 @@ class Part:
         n = len(samples.slack)
         spare = (NO_SPARE, NO_SPARE) if lengths is None else _spare(loss, samples, lengths)
         if n and scale is None and samples.target is None and isinstance(loss, Hinge):
-            return cls._of_sums(hinge_sums(samples, np.zeros(1, dtype=np.intp))[0].tolist(), n, spare)
+            return cls._of_sums(hinge_sums(samples), n, spare)
         from maxmargin._loops.compensated import sum_twice
 
         sums, violation, closest = np.zeros(6), 0.0, math.inf
@@ -182,36 +182,15 @@ class Part:
         )
 
     @classmethod
-    def of_each(cls, samples: Samples, starts: Indices, longest: float) -> "Part":
-        """Parts of soft-margin hinge problems; the samples of problem p begin at starts[p].
+    def _of_sums(cls, sums: Floats, n: int, spare: tuple[Spare, Spare]) -> "Part":
+        """From the `hinge_sums` of one problem."""
+        from maxmargin._loops import hinge_sums as at
+        from maxmargin._loops.certificate import bounds_of_sums
 
-        No particular sample is chosen to give up α: the largest slack and `longest`, the largest ‖φ(x)‖, bound what that costs.
-        """
-        n, sums = np.diff(starts, append=len(samples.slack)), hinge_sums(samples, starts).T
-        widest, of_positive, of_negative = sums[13:]
-        spare = Spare(np.minimum(of_positive, of_negative), raised(widest), longest, 0.0)
-        return cls._of_sums(sums, n, (spare, spare))
-
-    @classmethod
-    def _of_sums(cls, sums: Any, n: Any, spare: tuple[Spare, Spare]) -> "Part":
-        """From the `hinge_sums` of one problem, or of several."""
-        residual, plain, losses, below, size, high, low, closest, violation, outside, on, inside, is_lost = sums[:13]
-        up, lost = 1.0 + 8.0 * UNIT, is_lost * (n * TINY)
-        return cls(
-            count=n,
-            residual=raised(residual * up, n) + lost,
-            plain=plain,
-            loss=raised(losses * up, n) + lost,
-            loss_below=below * (1.0 - 8.0 * UNIT) * (1.0 - gamma(n + 4)),
-            gain=size * (1.0 - gamma(n + 4)),
-            high=high,
-            low=low,
-            low_error=_error_of_twice(low, size, n),
-            spare=spare,
-            closest=_lowered(closest),
-            violation=violation,
-            groups=Groups(*(np.asarray(count).astype(int).tolist() for count in (outside, on, inside))),
-        )
+        residual, loss, loss_below, gain, low_error, closest = bounds_of_sums(sums, n)
+        groups = Groups(*(int(sums[k]) for k in (at.OUTSIDE, at.ON, at.INSIDE)))
+        plain, high, low, violation = (float(sums[k]) for k in (at.PLAIN, at.HIGH, at.LOW, at.VIOLATION))
+        return cls(n, residual, plain, loss, loss_below, gain, high, low, low_error, spare, closest, violation, groups)
 
     def __add__(self, other: "Part") -> "Part":
         up, down = 1.0 + 4.0 * UNIT, 1.0 - 4.0 * UNIT
@@ -238,22 +217,21 @@ class Part:
         )
 
     @property
-    def total(self) -> Any:
+    def total(self) -> float:
         """Σβ."""
         return self.high + self.low
 
     @property
-    def total_error(self) -> Any:
+    def total_error(self) -> float:
         """A bound of its error."""
-        return raised(self.low_error + UNIT * abs(self.total))
+        return float(raised(self.low_error + UNIT * abs(self.total)))
 
-    def beyond(self, total: float) -> tuple[Any, Spare]:
+    def beyond(self, total: float) -> tuple[float, Spare]:
         """(|Σβ − total| from above, the sample whose α is reduced to restore the sum)."""
-        apart = self.high - total
-        rest = apart + self.low
-        slip = self.low_error + 2.0 * UNIT * (abs(apart) + abs(rest))
-        is_one = np.ndim(rest) == 0  # else both are the same
-        return raised(abs(rest) + slip), self.spare[int(is_one and not rest > 0)]
+        from maxmargin._loops.certificate import beyond
+
+        apart, is_more = beyond(self.high, self.low, self.low_error, total)
+        return apart, self.spare[0 if is_more else 1]
 
 
 def _may_underflow(samples: Samples) -> bool:
@@ -262,23 +240,23 @@ def _may_underflow(samples: Samples) -> bool:
     return bool(((m + e > 0) | ((samples.alpha > 0) & (e - m > 0))).any())
 
 
-def hinge_sums(samples: Samples, starts: Indices) -> Floats:
-    """The sums of `_loops.hinge_sums`: a row for each of the problems, whose samples stand one after the other."""
+def hinge_sums(samples: Samples) -> Floats:
+    """The sums of `_loops.hinge_sums`."""
     from maxmargin._loops.hinge_sums import N_SUMS, hinge_sums
 
-    out = np.empty((len(starts), N_SUMS))
-    hinge_sums(*samples[:5], starts, out)
-    return out
+    out = np.empty((1, N_SUMS))
+    hinge_sums(*samples[:5], np.zeros(1, dtype=np.intp), out)
+    return out.ravel()
 
 
-def _lowered(closest: Any) -> Any:
+def _lowered(closest: float) -> float:
     return closest - 4.0 * UNIT * (1.0 + abs(closest))
 
 
-def _error_of_twice(low: Any, size: Any, n: Any) -> Any:
+def _error_of_twice(low: float, size: float, n: int) -> float:
     """A bound of the error of Σβ where n numbers were summed in twice the working precision; size = Σα."""
     share = gamma(n)
-    return raised(2.0 * share * share * size + UNIT * abs(low))
+    return float(raised(2.0 * share * share * size + UNIT * abs(low)))
 
 
 def _gain_below(samples: Samples, size: float) -> float:

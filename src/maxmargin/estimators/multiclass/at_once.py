@@ -1,4 +1,4 @@
-"""Small data: all binary problems of a fit are posed, solved and certified together (`solvers.smo.together`)."""
+"""Small data: all binary problems of a fit are posed, solved and certified together (`solvers.together`)."""
 
 import math
 from dataclasses import replace
@@ -9,10 +9,13 @@ import scipy.sparse as sp
 
 from maxmargin.core import Solution, Status
 from maxmargin.core.certificate.optimum_ball import OptimumBall
+from maxmargin.estimators.multiclass.one_vs_one import rows_of_pairs
 from maxmargin.estimators.training_data import class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.solvers.base import Budget, Clock
-from maxmargin.solvers.smo.together import Together, solve_together
+from maxmargin.solvers.linear import together as newton
+from maxmargin.solvers.smo import together as smo
+from maxmargin.solvers.together import Together
 from maxmargin.threads import one_blas_thread
 from maxmargin.typing import Floats, Indices, Matrix
 
@@ -34,41 +37,55 @@ class AtOnce(NamedTuple):
 
 def solved_at_once(model: Any, X: Matrix, labels: Indices, weights: Floats, tol: float) -> AtOnce | None:
     """The solutions of a classifier with the hinge; None if its data are large, or its options are not the usual ones."""
+    n, k = X.shape[0], len(model.classes_)
+    typical = 2 * n // k if model._is_pairwise else n  # samples of a problem
+    is_dense = not model._is_pairwise and newton.suits(X)
+    if not is_dense and typical > MOST_SAMPLES:
+        return None
     budget: Budget = model._budget(model.max_iter, model.max_seconds, model.cache_size)
     asked = model.loss, model.penalty, model.solver, model.warm_start, budget.iterations, budget.seconds, model.n_starts
-    if 8 * X.shape[0] ** 2 > budget.bytes or asked != ("hinge", "l2", "auto", False, None, None, 1):
+    if 8 * n**2 > budget.bytes or asked != ("hinge", "l2", "auto", False, None, None, 1):
         return None
     trade_off, bias, kernel = model._trade_off(), model._bias(), model._resolved_kernel(X, weights)
     if (
         trade_off.is_hard or kernel.psd is False or (bias.scale and math.frexp(bias.scale)[0] != 0.5)
     ):  # a power of 2 keeps b exact
         return None
-    clock = Clock(budget)
-    factors = class_factors(model.class_weight, model.classes_, labels, weights)[labels]
-    present, opponents = np.where(weights > 0.0, labels, -1), model._opponents()
-    chosen = [np.flatnonzero(present >= 0 if j is None else (present == i) | (present == j)) for i, j in opponents]
-    rows, sizes = np.concatenate(chosen), np.array([len(own) for own in chosen])
-    if sizes.max() > MOST_SAMPLES:
+    clock, is_present = Clock(budget), weights > 0.0
+    factors, everybody = class_factors(model.class_weight, model.classes_, labels, weights)[labels], labels
+    if not is_present.all():
+        X, labels, weights, factors = X[is_present], labels[is_present], weights[is_present], factors[is_present]
+    opponents = model._opponents()
+    if model._is_pairwise and k > 2:
+        rows, starts = rows_of_pairs(labels, k)
+    else:
+        rows, starts = np.tile(np.arange(len(labels)), len(opponents)), len(labels) * np.arange(len(opponents) + 1)
+    sizes = np.diff(starts)
+    if not is_dense and sizes.max() > MOST_SAMPLES:
         return None
     y = np.where(labels[rows] == np.repeat([i for i, _ in opponents], sizes), 1.0, -1.0)
-    if trade_off.is_mean and len(chosen) > 1:
-        cost = np.concatenate([costs(trade_off, weights[own], factors[own]) for own in chosen])
+    if trade_off.is_mean and len(opponents) > 1:
+        each = [rows[starts[p] : starts[p + 1]] for p in range(len(opponents))]
+        cost = np.concatenate([costs(trade_off, weights[own], factors[own]) for own in each])
     else:
         cost = costs(trade_off, weights, factors)[rows]
     if bias.scale:
         constant = np.full((X.shape[0], 1), bias.scale, dtype=X.dtype)
         X = sp.csr_array(sp.hstack((X, constant), format="csr")) if sp.issparse(X) else np.hstack((X, constant))
-    together = Together(rows, np.concatenate(([0], np.cumsum(sizes))), y, cost, bias.is_free, bias.scale)
+    together = Together(rows, starts, y, cost, bias.is_free, bias.scale)
     with one_blas_thread():
-        found = solve_together(KernelMatrix(kernel, X, dtype=np.float64), together, tol, clock)
+        if not is_dense:
+            found = smo.solve_together(KernelMatrix(kernel, X, dtype=np.float64), together, tol, clock)
+        else:
+            found = newton.solve_together(X, together, tol, clock)
     if found is None:
         return None
     if model._is_pairwise:  # a kernel machine
         model.kernel_ = kernel
     solutions = [each.solution for each in found]
-    if not weights.all():
-        everyone = [np.ones(len(labels), bool) if j is None else (labels == i) | (labels == j) for i, j in opponents]
-        solutions = [_with_absent(each, weights[own] > 0.0) for each, own in zip(solutions, everyone, strict=True)]
+    if len(labels) < len(everybody):
+        sides = [np.full(len(everybody), True) if j is None else (everybody == i) | (everybody == j) for i, j in opponents]
+        solutions = [_with_absent(each, is_present[own]) for each, own in zip(solutions, sides, strict=True)]
     return AtOnce(solutions, [each.ball for each in found if each.ball is not None])
 
 

@@ -20,21 +20,31 @@ def opponents(n_classes: int) -> list[tuple[int, int]]:
     return [(1, 0)] if n_classes == 2 else list(combinations(range(n_classes), 2))
 
 
-def places(labels: Indices, n_classes: int) -> list[tuple[Indices, Indices]]:
-    """Where the dual variables of each problem stand in a `dual_coef_` with a column for each sample: (rows, columns)."""
-    found = []
+def rows_of_pairs(labels: Indices, n_classes: int) -> tuple[Indices, Indices]:
+    """(rows, starts): the samples of pair p are rows[starts[p] : starts[p + 1]]."""
+    from maxmargin._loops.one_vs_one import rows_of_pairs as fill
+
+    rows = np.empty(len(labels) * (n_classes - 1), dtype=np.intp)
+    starts = np.zeros(n_classes * (n_classes - 1) // 2 + 1, dtype=np.intp)
+    fill(labels, n_classes, rows, starts)
+    return rows, starts
+
+
+def unpack_dual(table: Floats, labels: Indices, n_classes: int) -> list[Floats]:
+    """β of each pair, from a `dual_coef_` with a column for each sample."""
+    betas = []
     for i, j in opponents(n_classes):
         columns = np.flatnonzero((labels == i) | (labels == j))
-        against = i + j - labels[columns]
-        found.append((against - (against > labels[columns]), columns))
-    return found
+        betas.append(table[np.where(labels[columns] == i, j - 1, i), columns])
+    return betas
 
 
 def pack_dual(betas: Sequence[Floats], labels: Indices, n_classes: int) -> tuple[Indices, Floats]:
     """(support, dual_coef): the support vectors grouped by class, and their signed duals in scikit-learn's layout."""
+    from maxmargin._loops.one_vs_one import spread
+
     table = np.zeros((n_classes - 1, len(labels)))
-    for place, beta in zip(places(labels, n_classes), betas, strict=True):
-        table[place] = beta
+    spread(labels, n_classes, np.concatenate(betas), table)
     used = np.flatnonzero(table.any(axis=0))
     support = used[np.argsort(labels[used], kind="stable")]
     return support, table[:, support]
