@@ -12,6 +12,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +22,7 @@ from maxmargin.core.certificate.optimum_ball import optimum_balls
 from maxmargin.core.losses import TRAINABLE, loss_from_name
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import training_data
-from maxmargin.estimators.multiclass.at_once import solved_at_once
+from maxmargin.estimators.multiclass.at_once import MOST_SAMPLES, solved_at_once
 from maxmargin.estimators.multiclass.one_vs_one import opponents
 from maxmargin.estimators.multiclass.per_problem import Train, going_on, solve_several, store_solutions
 from maxmargin.estimators.progress.callbacks import WATCHER, Digits, TakesCallbacks, check_verbose, warn_of_gap, watching
@@ -162,7 +163,9 @@ class Classifier(ShownInNotebooks, TakesCallbacks, ClassifierMixin, BaseEstimato
         is_watched = self.verbose or getattr(self, "_skl_callbacks", None) or WATCHER.get() is not None
         watched = watching(self, X, labels, weights, tol, self._problem_names()) if is_watched else nullcontext()
         with watched as watch:
-            at_once = solved_at_once(self, X, labels, weights, tol) if self._may_be_solved_at_once else None
+            size = X.shape[0] / (len(self.classes_) / 2 if self._is_pairwise else 1)  # about the samples of each problem
+            is_small = self._may_be_solved_at_once and (size <= MOST_SAMPLES or not sp.issparse(X))
+            at_once = solved_at_once(self, X, labels, weights, tol) if is_small else None
             if at_once is not None and at_once.is_over:
                 problems, solutions = [], at_once.solutions
                 if watch is not None:

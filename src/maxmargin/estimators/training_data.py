@@ -31,7 +31,7 @@ def checked_input(estimator: Any, X: Any, *y: Any, reset: bool = True) -> Any:
 
     What is no number is kept under a dtype of one field: see `OBJECT`. Plain arrays take a shorter way with the same end.
     """
-    if _is_plain(estimator, X, *y, reset=reset):
+    if (not y or y[0] is not None) and _is_plain(estimator, X, *y, reset=reset):
         if reset:
             estimator.n_features_in_ = X.shape[1]
         return (X, *y) if y else X

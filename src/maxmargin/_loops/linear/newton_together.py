@@ -8,6 +8,7 @@ identity, with a zero for a free bias. The certificate is computed elsewhere, an
 
 import math
 
+from maxmargin._loops.hinge_sums import UNIT
 from maxmargin._loops.jit import loop
 from maxmargin._loops.linear.proximal_newton import add_rows_dense, fall, respond, signed_scores_dense
 
@@ -163,14 +164,14 @@ def gap_of(w, made, ridge, residual, loss):
 
 @loop
 def newton(
-    X, whole, y, cost, constant, ridge, goal, most_steps, inexact, growth, longest, floats, integers, bent, vectors, squares,
-    best_w, best_theta,
+    X, whole, y, cost, constant, ridge, goal, most_steps, spare, inexact, growth, longest, floats, integers, bent, vectors,
+    squares, best_w, best_theta,
 ):  # fmt: skip
     """Solve the problem of all rows of X; fills w̃ and θ = α/c, returns the steps.
 
-    whole : Σ c_jx̃_jx̃_jᵀ over all rows. ridge : the last entry of Λ. goal : the relative gap to reach. After `most_steps` the
-    problem is left as it is, at its best. floats (7, n), integers (3, n), bent (n,), vectors (3, d + 1) and squares
-    (2, d + 1, d + 1) : scratch memory.
+    whole : Σ c_jx̃_jx̃_jᵀ over all rows. ridge : the last entry of Λ. goal : the relative gap to reach; the first `spare` steps
+    may go beyond it. After `most_steps` the problem is left as it is, at its best. floats (7, n), integers (3, n), bent (n,),
+    vectors (3, d + 1) and squares (2, d + 1, d + 1) : scratch memory.
     """
     n, d = X.shape
     z, dz, base, theta, centre, target = floats[0], floats[1], floats[2], floats[3], floats[4], floats[5]
@@ -213,7 +214,7 @@ def newton(
                     best_w[a] = w[a]
                 for j in range(n):
                     best_theta[j] = theta[j]
-            if least <= goal or step == most_steps:
+            if (least <= goal and (step >= spare or least <= 128.0 * UNIT)) or step == most_steps:
                 return step
             if inner > 0 and (apart <= inexact * residual or inner >= longest):
                 # the next round, where the bent samples keep their linear model for the first step

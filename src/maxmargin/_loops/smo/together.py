@@ -31,13 +31,13 @@ def drop_traces(beta, g, y, cost, b, share, is_free):
 
 
 @loop
-def solve_together(K, rows, starts, y, cost, is_free, goal, share, most_work, beta, f, biases, rounds):
+def solve_together(K, rows, starts, y, cost, is_free, goal, share, most_work, spare, beta, f, biases, rounds):
     """Solve each of the problems; fills β, the scores f = Kβ summed anew, the biases, and the rounds that each took.
 
     K : the kernel matrix of all rows of the data, in float64. Problem p has the samples from starts[p] up to
     starts[p + 1], which are the rows `rows` of the data.
     goal : the relative gap to reach. Each round reduces the violation to a share of what it was. A problem whose pairs have
-    passed over `most_work` entries is left as it is.
+    passed over `most_work` entries is left as it is; each may use `spare` entries for digits beyond the goal.
     """
     nothing, longest, n_problems = np.zeros(0), 0, starts.shape[0] - 1
     finest = 4.0 * np.finfo(np.float64).eps  # rounding error of a violation, a curvature and a relative gap
@@ -75,8 +75,8 @@ def solve_together(K, rows, starts, y, cost, is_free, goal, share, most_work, be
             dual = 0.0
             for j in range(n):
                 dual -= 0.5 * b[j] * (g[j] - own[j])
-            allowed = most_work - work
-            if missing <= goal * (dual + missing) or allowed < size or missing <= finest * dual:
+            allowed = (spare if missing <= goal * (dual + missing) else most_work) - work
+            if allowed < size or missing <= finest * dual:
                 break
         drop_traces(b[:n], g[:n], own, costs, biases[p], 1024.0 * finest, is_free)
         beta[first:last] = b[:n]

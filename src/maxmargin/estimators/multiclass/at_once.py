@@ -12,6 +12,7 @@ from maxmargin.core.certificate.optimum_ball import OptimumBall
 from maxmargin.estimators.multiclass.one_vs_one import rows_of_pairs
 from maxmargin.estimators.training_data import class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix
+from maxmargin.kernels import Linear
 from maxmargin.solvers.base import Budget, Clock
 from maxmargin.solvers.linear import together as newton
 from maxmargin.solvers.smo import together as smo
@@ -39,7 +40,8 @@ def solved_at_once(model: Any, X: Matrix, labels: Indices, weights: Floats, tol:
     """The solutions of a classifier with the hinge; None if its data are large, or its options are not the usual ones."""
     n, k = X.shape[0], len(model.classes_)
     typical = 2 * n // k if model._is_pairwise else n  # samples of a problem
-    is_dense = not model._is_pairwise and newton.suits(X)
+    is_linear = not model._is_pairwise or (k == 2 and (model.kernel == "linear" or isinstance(model.kernel, Linear)))
+    is_dense = is_linear and newton.suits(X)
     if not is_dense and typical > MOST_SAMPLES:
         return None
     budget: Budget = model._budget(model.max_iter, model.max_seconds, model.cache_size)

@@ -33,7 +33,7 @@ def rows_of_pairs(labels: Indices, n_classes: int) -> tuple[Indices, Indices]:
 def unpack_dual(table: Floats, labels: Indices, n_classes: int) -> list[Floats]:
     """β of each pair, from a `dual_coef_` with a column for each sample."""
     betas = []
-    for i, j in opponents(n_classes):
+    for i, j in combinations(range(n_classes), 2):
         columns = np.flatnonzero((labels == i) | (labels == j))
         betas.append(table[np.where(labels[columns] == i, j - 1, i), columns])
     return betas

@@ -12,6 +12,7 @@ from maxmargin.core.certificate.scores import GAP_SHARE
 from maxmargin.solvers.base import Clock
 from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton
+from maxmargin.solvers.refine import REFINE
 from maxmargin.solvers.smo.smo import SMO
 from maxmargin.solvers.smo.together import MOST_WORK
 from maxmargin.solvers.together import Solved, Sums, Together, certified
@@ -38,6 +39,7 @@ def solve_together(X: Matrix, problems: Together, tol: float, clock: Clock) -> l
     Cost: 10 to 40 steps of two passes over X and d³/6 for each problem; memory O(n + d²).
     """
     from maxmargin._loops.linear.newton_together import newton
+    from maxmargin._loops.smo.hinge_gap import look
 
     n, k, constant = X.shape[0], problems.n, problems.constant
     width = X.shape[1] - (constant > 0.0)
@@ -47,8 +49,9 @@ def solve_together(X: Matrix, problems: Together, tol: float, clock: Clock) -> l
     W, theta, steps, whole = np.zeros((k, width + 1)), np.zeros((k, n)), np.zeros(k, dtype=np.intp), extended
     tuning, is_interrupted = equations.TUNING, False
     most_steps = min(tuning.longest**2, int(SMO.tuning.round_work / work_of(X)))
+    spare = int(REFINE.small / (work_of(X) * k))
     kind = 1.0 if problems.is_free else constant, float(not problems.is_free)
-    settings = (1.0 - GAP_SHARE) * tol, most_steps, tuning.inexact, tuning.growth, tuning.longest
+    settings = (1.0 - GAP_SHARE) * tol, most_steps, spare, tuning.inexact, tuning.growth, tuning.longest
     scratch = (
         *(np.empty((7, n)), np.empty((3, max(n, 3)), dtype=np.int64), np.empty(n, dtype=np.bool_)),
         *(np.empty((3, width + 1)), np.empty((2, width + 1, width + 1))),
@@ -60,9 +63,10 @@ def solve_together(X: Matrix, problems: Together, tol: float, clock: Clock) -> l
             steps[p] = newton(rows, whole, Y[p], cost, *kind, *settings, *scratch, W[p], theta[p])
     except KeyboardInterrupt:
         is_interrupted = True
-    beta = Y * (costs * theta)
-    biases = np.ascontiguousarray(W[:, width]) if problems.is_free else np.zeros(k)
+    beta, biases = Y * (costs * theta), np.zeros(k)
     weights, X = (W, extended) if constant else (np.ascontiguousarray(W[:, :width]), rows)
     sums = Sums.of_weights(X, problems, weights, beta @ X)
+    for p, f in enumerate(sums.f.reshape(k, n) if problems.is_free else ()):
+        biases[p] = look(f - Y[p], Y[p], beta[p], costs[p], True)[0]  # the middle, where several are best
     why = f"{ProximalNewton().name}: {{n}} samples with {width} features"
     return certified(problems, beta.ravel(), biases, sums, True, tol, clock, steps, why, is_interrupted)

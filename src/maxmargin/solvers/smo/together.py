@@ -12,6 +12,7 @@ from maxmargin.core.certificate.scores import GAP_SHARE
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import Linear
 from maxmargin.solvers.base import Clock
+from maxmargin.solvers.refine import REFINE
 from maxmargin.solvers.smo.smo import SMO
 from maxmargin.solvers.together import Solved, Sums, Together, certified
 
@@ -32,7 +33,8 @@ def solve_together(matrix: KernelMatrix, problems: Together, tol: float, clock: 
     rows, starts, y, cost, is_free, _ = problems
     beta, f, biases = np.zeros(len(y)), np.zeros(len(y)), np.zeros(problems.n)
     rounds = np.zeros(problems.n, dtype=np.intp)
-    limits, is_interrupted = ((1.0 - GAP_SHARE) * tol, SMO.tuning.share, MOST_WORK), False
+    spare = 0.5 * REFINE.small / problems.n
+    limits, is_interrupted = ((1.0 - GAP_SHARE) * tol, SMO.tuning.share, MOST_WORK, spare), False
     try:
         for p in range(0, problems.n, SMO.tuning.part):  # each call takes no longer than a round of SMO, so that Ctrl-C is heard
             some = starts[p : p + SMO.tuning.part + 1]
