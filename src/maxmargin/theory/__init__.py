@@ -1,0 +1,2 @@
+"""x."""
+from maxmargin.theory.joachims import joachims_leave_one_out
