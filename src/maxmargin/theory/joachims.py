@@ -128,9 +128,9 @@ def joachims_leave_one_out(estimator: Any, X: Any, y: Any, R: float | None = Non
     >>> X, y = [[-2.0], [-1.0], [-0.5], [0.5], [1.0], [1.5]], [0, 0, 0, 1, 1, 0]
     >>> found = theory.joachims_leave_one_out(LinearSVC(C=0.1, tol=1e-9), X, y)
     >>> [f"{row.number:.2f} {row.case.name}" for row in found.table()][:3]
-    ['0.19 NOT_SUPPORT', '0.92 SMALL_ERROR', '1.15 RETRAINED']
-    >>> round(found.share, 2)
-    0.5
+    ['0.00 NOT_SUPPORT', '0.00 NOT_SUPPORT', '0.81 SMALL_ERROR']
+    >>> round(found.error, 3), round(found.share, 3)
+    (0.333, 0.0)
     """
     started = time.perf_counter()
     labels = np.asarray(y)
