@@ -150,9 +150,7 @@ def joachims_leave_one_out(estimator: Any, X: Any, y: Any, R: float | None = Non
         is_error[i] = _is_wrong_without(estimator, rows, labels, int(i))
     upper = float(np.mean(~(number < 1.0)))
     seconds = time.perf_counter() - started
-    return JoachimsLeaveOneOut(
-        float(is_error.mean()), upper, is_error, cases, found.alpha, found.xi, number, radius2, seconds
-    )
+    return JoachimsLeaveOneOut(float(is_error.mean()), upper, is_error, cases, found.alpha, found.xi, number, radius2, seconds)
 
 
 def _cases(cost: Floats, alpha: Floats, xi: Floats, number: Floats) -> Any:

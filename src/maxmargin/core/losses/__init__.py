@@ -20,7 +20,18 @@ from maxmargin.core.losses.smooth import Logistic, Squared
 from maxmargin.core.losses.squared_hinge import SquaredHinge
 from maxmargin.errors import InvalidInputError
 
-__all__ = ["LOSSES", "Loss", "Hinge", "SquaredHinge", "Ramp", "ZeroOne", "PerceptronLoss", "Logistic", "Squared", "loss_from_name"]
+__all__ = [
+    "LOSSES",
+    "Loss",
+    "Hinge",
+    "SquaredHinge",
+    "Ramp",
+    "ZeroOne",
+    "PerceptronLoss",
+    "Logistic",
+    "Squared",
+    "loss_from_name",
+]
 
 LOSSES: Mapping[str, Loss] = MappingProxyType(
     {loss.name: loss for loss in (Hinge(), SquaredHinge(), Ramp(), ZeroOne(), PerceptronLoss(), Logistic(), Squared())}

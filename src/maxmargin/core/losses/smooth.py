@@ -1,6 +1,6 @@
 """Two smooth losses that this library evaluates and does not train machines with: its neighbours in the literature.
 
-    logistic ln(1 + e^−z)        squared (1 − z)²
+logistic ln(1 + e^−z)        squared (1 − z)²
 """
 
 from dataclasses import dataclass

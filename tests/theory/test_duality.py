@@ -74,7 +74,11 @@ def test_the_largest_lagrangian_is_the_objective_or_grows_without_end(rng):
         for size in (1.0, 1e3, 1e6):  # the best multipliers up to a size: all of it on what is violated, nothing on the rest
             alpha, lam = size * (m > slacks), size * (slacks < 0)
             value = theory.lagrangian(p, w, b, xi, alpha, None if hard else lam)
-            assert value == most if feasible else value >= theory.lagrangian(p, w, b, xi, 0 * alpha, None if hard else 0 * lam) + size
+            assert (
+                value == most
+                if feasible
+                else value >= theory.lagrangian(p, w, b, xi, 0 * alpha, None if hard else 0 * lam) + size
+            )
 
 
 @examples(60)
@@ -124,7 +128,9 @@ def test_the_gap_of_any_pair_is_the_difference_and_each_term_of_it_is_at_least_z
         assert theory.lagrangian(p, w, b, xi, alpha, np.maximum(p.cost - alpha, 0)) <= pair.primal + 1e-9
 
 
-@pytest.mark.parametrize("known", [known for known in KNOWN if not isinstance(known.problem.loss, SquaredHinge)], ids=lambda k: k.name)
+@pytest.mark.parametrize(
+    "known", [known for known in KNOWN if not isinstance(known.problem.loss, SquaredHinge)], ids=lambda k: k.name
+)
 def test_strong_duality_at_every_optimum_that_is_known(known):
     best, p = known.best, known.problem
     pair = theory.weak_duality(p, best.w, best.b, alpha=np.abs(best.beta))

@@ -243,7 +243,9 @@ class _Point:
         _check(problem)
         w = np.asarray(w, dtype=np.float64)
         if w.shape != problem.zero().shape:
-            raise InvalidInputError(f"w has shape {w.shape} where {problem.zero().shape} is wanted: a vector of the feature space.")
+            raise InvalidInputError(
+                f"w has shape {w.shape} where {problem.zero().shape} is wanted: a vector of the feature space."
+            )
         if problem.bias.kind == "none" and b != 0:
             raise InvalidInputError(f"b = {b!r} where the problem has no bias. Use b = 0.")
         f = problem.decision(w)
@@ -261,7 +263,9 @@ class _Point:
 
 def _check(problem: Problem) -> None:
     """Only the problems whose Lagrangian the module writes down."""
-    is_known = problem.is_classification and isinstance(problem.penalty, L2) and (problem.is_hard or isinstance(problem.loss, Hinge))
+    is_known = (
+        problem.is_classification and isinstance(problem.penalty, L2) and (problem.is_hard or isinstance(problem.loss, Hinge))
+    )
     if not is_known:
         raise NotSupportedError(
             f"The Lagrangian is written for classification with the hinge, or hard, and the L2 penalty; got {problem.loss!r} and "
