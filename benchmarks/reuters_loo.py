@@ -1,11 +1,11 @@
 """The experiment of Joachims' lecture again: leave-one-out against the error on validation documents, over ten splits of Reuters.
 
 Reuters ModApte has 12 902 documents; each split takes 6451 of them for training and 6451 for validation. The rows are tf-idf of
-length 1 (so R = 1), with idf from all documents: from the training half alone, a word of one document would count where this document
-is left out and not where it is validated. The machine is linear with a free bias. The lecture names neither its topic nor its C, so a
-topic is told apart with several C. Beside each other stand: the share of samples with 2αR² + ξ ≥ 1 (its bound), its
-algorithm with its retrainings, exact leave-one-out, and the validation error. WebKB and Ohsumed, its other two sets, are halved in
-the same way; our collections are other selections of their documents, so n differs.
+length 1 (so R = 1), with idf from all documents: from the training half alone, a word of one document would count where this
+document is left out and not where it is validated. The machine is linear with a free bias. The lecture names neither its topic
+nor its C, so a topic is told apart with several C. Beside each other stand: the share of samples with 2αR² + ξ ≥ 1 (its bound),
+its algorithm with its retrainings, exact leave-one-out, and the validation error. WebKB and Ohsumed, its other two sets, are
+halved in the same way; our collections are other selections of their documents, so n differs.
 """
 
 from collections.abc import Iterator

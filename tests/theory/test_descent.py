@@ -59,9 +59,8 @@ def test_the_value_is_the_objective_as_spelled(C):
     w, b = np.array([0.4, 0.3]), -0.2
     xi, n = np.maximum(0, 1 - y * (X @ w + b)).sum(), len(y)
     a, v = float(w @ w), C.value
-    printed = {
-        "sum": a / 2 + v * xi, "mean": a / 2 + v / n * xi, "tikhonov": v * a + xi / n, "ridge": v * a + xi, "pegasos": v / 2 * a + xi / n
-    }  # fmt: skip
+    printed = {"sum": a / 2 + v * xi, "mean": a / 2 + v / n * xi, "tikhonov": v * a + xi / n}
+    printed |= {"ridge": v * a + xi, "pegasos": v / 2 * a + xi / n}
     run = theory.descend(X, y, C, n_steps=0, start=(w, b))
     assert run.values[0] == pytest.approx(printed[C.spelling])
 

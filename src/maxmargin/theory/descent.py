@@ -3,8 +3,8 @@
     J(w, b) = a‖w‖² + s Σ_j ℓ(y_j(⟨w, x_j⟩ + b))
     w ← w − η_t (2aw + (sn/k) Σ_{j in batch} ℓ'(z_j) y_j x_j),      b ← b − η_t (sn/k) Σ_{j in batch} ℓ'(z_j) y_j
 
-a and s are those of the trade-off's own spelling, such as λ and 1/n; k is the size of the batch. For seeing what the methods do: each
-step costs O(nd) for the value of J, and all iterates are stored. To train, use `PegasosSVC` and `Perceptron`.
+a and s are those of the trade-off's own spelling, such as λ and 1/n; k is the size of the batch. For seeing what the methods do:
+each step costs O(nd) for the value of J, and all iterates are stored. To train, use `PegasosSVC` and `Perceptron`.
 """
 
 import math
@@ -24,9 +24,10 @@ ORDERS = ("uniform", "permuted", "given")
 
 
 class Step(NamedTuple):
-    """One iterate: J at it, the step that left it with the norm of its direction, and the distance to the optimum (NaN if unknown).
+    """One iterate.
 
-    The last iterate has no step: NaN.
+    With it stand J, the step that left it and the norm of its direction (NaN at the last iterate), and the distance to the
+    optimum (NaN if that is unknown).
     """
 
     t: int
@@ -161,7 +162,8 @@ def descend(
     w, b = _pair(start, d) if start is not None else (np.zeros(d), 0.0)
     best = None if optimum is None else _pair(optimum, d)
     batches = _batches(n, batch, order, seed)
-    ws, bs, sizes, norms = [w], [b], [], []
+    ws, bs = [w], [b]
+    made: list[tuple[float, float]] = []
     for t in range(1, n_steps + 1):
         chosen = next(batches)
         z = y[chosen] * (X[chosen] @ w + b)
@@ -170,8 +172,9 @@ def descend(
         g, g_b = 2.0 * curvature * w + pull * (slope @ X[chosen]), pull * float(slope.sum()) if fit_intercept else 0.0
         eta = float(rule(t))
         w, b = w - eta * g, b - eta * g_b
-        for kept, value in ((ws, w), (bs, b), (sizes, eta), (norms, math.hypot(float(np.linalg.norm(g)), g_b))):
-            kept.append(value)
+        ws.append(w)
+        bs.append(b)
+        made.append((eta, math.hypot(float(np.linalg.norm(g)), g_b)))
 
     def objective(w: Floats, b: float) -> float:
         return curvature * float(w @ w) + scale * float(loss.value(y * (X @ w + b)).sum())
@@ -181,7 +184,8 @@ def descend(
     if best is not None:
         distances = np.hypot(np.linalg.norm(np.array(ws) - best[0], axis=1), np.array(bs) - best[1])
         lowest = objective(*best)
-    return Descent(np.array(ws), np.array(bs), values, np.array(sizes), np.array(norms), distances, lowest)
+    sizes, norms = np.reshape(made, (-1, 2)).T
+    return Descent(np.array(ws), np.array(bs), values, sizes, norms, distances, lowest)
 
 
 def _weights(C: float | Regularization | None, n: int) -> tuple[float, float]:

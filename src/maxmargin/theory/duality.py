@@ -5,7 +5,8 @@
     max over α, λ   ½‖w‖² + Σ c_jξ_j    if ξ ≥ 0 and y_jF_j ≥ 1 − ξ_j for all j,  else +∞
     min over w, b, ξ   Σα_j − ½‖w(α)‖²    if α + λ = c and (with a free bias) Σα_jy_j = 0,  else −∞
 
-The hard margin has neither ξ nor λ, and no upper bound of α. A penalised bias counts in ½‖w‖² as the weight of its constant feature.
+The hard margin has neither ξ nor λ, and no upper bound of α. A penalised bias counts in ½‖w‖² as the weight of its constant
+feature.
 """
 
 import math
@@ -198,9 +199,9 @@ class SlaterPoint:
 def slater_point(problem: Problem) -> SlaterPoint | NotSeparable | Undecided:
     """Find a point at which every constraint holds strictly, or the witness that there is none.
 
-    Soft margin: w = 0, b = 0, ξ = 2 will do for any data. Hard margin: twice a hyperplane with y_jF_j ≥ 1, which exists exactly if
-    the samples are separable; otherwise the witness of `separability` proves that no point is feasible at all. Cost: O(n), or that of
-    `separability`.
+    Soft margin: w = 0, b = 0, ξ = 2 will do for any data. Hard margin: twice a hyperplane with y_jF_j ≥ 1, which exists exactly
+    if the samples are separable; otherwise the witness of `separability` proves that no point is feasible at all. Cost: O(n), or
+    that of `separability`.
 
     Examples
     --------

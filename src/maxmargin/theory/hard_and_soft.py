@@ -42,8 +42,8 @@ class Agreement:
     alpha : array (n,)
         Its multipliers with the smallest maximum.
     certificate : Certificate
-        Of the hard margin's hyperplane as a solution of the soft margin with cost C*: its gap is how far C* and `alpha` are proved.
-        The same multipliers serve every larger cost.
+        Of the hard margin's hyperplane as a solution of the soft margin with cost C*: its gap is how far C* and `alpha` are
+        proved. The same multipliers serve every larger cost.
     floor : float
         A lower bound of the hard margin's ½‖w‖², from its certificate.
     """
@@ -59,17 +59,19 @@ class Agreement:
     def advantage(self, cost: float) -> float:
         """By how much the soft margin with this cost lies below the hard margin's ½‖w‖², at least.
 
-        Positive: the hard margin's hyperplane is not a minimum of this soft margin, which is proved. From the true C* on it never is.
-        Cost: that of a fit.
+        Positive: the hard margin's hyperplane is not a minimum of this soft margin, which is proved. From the true C* on it
+        never is. Cost: that of a fit.
         """
         problem = Problem(self.problem.X, self.problem.y, np.full(self.problem.n, float(cost)), bias=self.problem.bias)
-        return self.floor - solve(problem, tol=1e-10).certificate.primal
+        found = solve(problem, tol=1e-10)
+        return self.floor - certify(problem, found).primal
 
 
 def hard_soft_agreement(X: Any, y: Any, *, homogeneous: bool = True) -> Agreement:
     """Find the smallest cost, and the largest λ, with which soft-SVM returns the hard margin on these data.
 
-    Raises `NotSeparableError` if they are not separable. Cost: a hard-margin fit and a linear program on the samples of the margin.
+    Raises `NotSeparableError` if they are not separable. Cost: a hard-margin fit and a linear program on the samples of the
+    margin.
 
     Parameters
     ----------
@@ -104,7 +106,7 @@ def hard_soft_agreement(X: Any, y: Any, *, homogeneous: bool = True) -> Agreemen
 def _smallest_multipliers(rows: Floats, y: Floats, w: Floats, homogeneous: bool) -> Floats:
     """min t s.t. Σα_j y_j x_j = w, Σα_j y_j = 0 with a bias, 0 ≤ α ≤ t; in units in which w has length 1 and rows at most 1."""
     size, length = math.sqrt(float(np.square(rows).sum(axis=1).max())), float(np.linalg.norm(w))
-    n, d = rows.shape
+    n = len(rows)
     equations = np.vstack([rows.T / size, *([] if homogeneous else [y])])
     right = np.append(w / length, [] if homogeneous else [0.0])
     found = linprog(

@@ -183,7 +183,7 @@ def vc_wins(gamma: float = 0.01) -> VCExample:
     if not 0 < gamma < 1:
         raise InvalidInputError(f"gamma = {gamma!r} where a number between 0 and 1 is wanted: the radius is 1.")
     X = np.array([[-1.0], [-gamma], [gamma], [1.0]])
-    return VCExample(X, np.array([-1.0, -1.0, 1.0, 1.0]), capacity(Halfspace([1.0 / gamma]), X))
+    return VCExample(X, np.array([-1.0, -1.0, 1.0, 1.0]), capacity(Halfspace(np.array([1.0 / gamma])), X))
 
 
 @dataclass(frozen=True)

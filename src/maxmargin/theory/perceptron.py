@@ -69,7 +69,7 @@ def perceptron_erm(X: Any, y: Any, fit_intercept: bool = False) -> PerceptronErm
     ends = (1.0,) if fit_intercept else ()
     vectors = [rational_vector([sign * v for v in (*row, *ends)]) for row, sign in zip(rows.tolist(), signs, strict=True)]
     missing = tuple(-sum(column) for column in zip(*vectors, strict=True))
-    found = in_cone(vectors, missing)  # type: ignore[arg-type]
+    found = in_cone(vectors, missing)
     if isinstance(found, Coefficients):
         return PerceptronErm(None, None, tuple(1 + x for x in found.x))
     direction = tuple(-v for v in found.d)

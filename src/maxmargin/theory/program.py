@@ -2,8 +2,8 @@
 
     min f(x)   s.t.   g_i(x) ≤ 0,   h_j(x) = 0        f, g quadratic, h affine, all numbers rational
 
-Every answer is about the numbers as given, without rounding. Multipliers that exist are found, and where there are none a direction
-proves it (Farkas). Meant for a handful of variables and constraints: for examples, exercises and counterexamples.
+Every answer is about the numbers as given, without rounding. Multipliers that exist are found, and where there are none a
+direction proves it (Farkas). Meant for a handful of variables and constraints: for examples, exercises and counterexamples.
 """
 
 from collections.abc import Iterator
@@ -69,7 +69,8 @@ class Multipliers:
 class NoMultipliers:
     """A direction d that proves that there are none.
 
-    For KKT: ⟨d, ∇f⟩ < 0, ⟨d, ∇g_i⟩ ≤ 0 where g_i(x) = 0, and ⟨d, ∇h_j⟩ = 0. For Fritz John, ⟨d, ∇g_i⟩ < 0 too: x is no minimum then.
+    For KKT: ⟨d, ∇f⟩ < 0, ⟨d, ∇g_i⟩ ≤ 0 where g_i(x) = 0, and ⟨d, ∇h_j⟩ = 0. For Fritz John, ⟨d, ∇g_i⟩ < 0 too: x is no minimum
+    then.
     """
 
     direction: Vector

@@ -106,10 +106,10 @@ class Quadratic:
 
     def point(self, x: Any) -> Vector:
         """x as d rational numbers."""
-        x = rational_vector(x)
-        if len(x) != self.d:
-            raise InvalidInputError(f"x has {len(x)} entries where {self.d} are wanted.")
-        return x
+        point = rational_vector(x)
+        if len(point) != self.d:
+            raise InvalidInputError(f"x has {len(point)} entries where {self.d} are wanted.")
+        return point
 
     def _times(self, x: Vector) -> Vector:
         return tuple(inner(row, x) for row in self.A)
@@ -135,7 +135,8 @@ def rational_vector(values: Any) -> Vector:
 def solve_fractions(A: Sequence[Sequence[Fraction]], rhs: Sequence[Fraction]) -> Vector | None:
     """An x with Ax = rhs, zero where it is not determined; None if there is none. Gauss and Jordan, O(d³)."""
     rows = [[*row, right] for row, right in zip(A, rhs, strict=True)]
-    n_columns, pivots = len(rows[0]) - 1, []
+    n_columns = len(rows[0]) - 1
+    pivots: list[int] = []
     for column in range(n_columns):
         rank = len(pivots)
         chosen = next((i for i in range(rank, len(rows)) if rows[i][column]), None)

@@ -181,7 +181,7 @@ def test_losses_with_a_corner_are_not_smooth(loss, corner):
 @pytest.mark.parametrize("loss", [Logistic(), Squared()], ids=by_name)
 def test_what_is_only_evaluated_says_so_and_names_a_loss_to_train(loss):
     assert loss.convex
-    with pytest.raises(NotSupportedError, match="evaluated and not trained here. Use 'hinge'"):
+    with pytest.raises(NotSupportedError, match=r"evaluated and not trained here\. Use 'hinge'"):
         loss.residual([0.0], [0.0], 1.0)
 
 

@@ -29,7 +29,8 @@ class Loss(ABC):
     lipschitz : float
         Smallest L with |ℓ(z) − ℓ(z')| ≤ L·|z − z'|, so that w ↦ ℓ(y⟨w, x⟩) is L·‖x‖-Lipschitz; +∞ if there is none.
     smoothness : float
-        Smallest β with |ℓ'(z) − ℓ'(z')| ≤ β·|z − z'|, so that w ↦ ℓ(y⟨w, x⟩) is β·‖x‖²-smooth; +∞ if there is none, as at a corner.
+        Smallest β with |ℓ'(z) − ℓ'(z')| ≤ β·|z − z'|, so that w ↦ ℓ(y⟨w, x⟩) is β·‖x‖²-smooth; +∞ if there is none, as at a
+        corner.
     at_least_zero_one : bool
         Whether ℓ(z) is never below the 0–1 loss, so that a small ℓ proves a small error.
     """
