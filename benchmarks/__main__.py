@@ -25,6 +25,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "loo": ("data", "rows"),
     "loo_honest": ("data",),
     "reuters_loo": ("data", "rows"),
+    "reuters_capacity": ("data", "rows"),
     "l1": ("data",),
     "ramp": ("data",),
     "distributed": ("data", "contenders"),

@@ -22,7 +22,15 @@ from maxmargin.typing import Floats, Matrix
 
 
 class FitCase(Enum):
-    """Where a sample lies, by its fit u = y·F; each value is its sentence."""
+    """Where a sample lies, by its fit u = y·F; each value is its sentence.
+
+    Examples
+    --------
+    >>> from maxmargin import FitCase, Halfspace
+    >>> cases = Halfspace([1.0]).cases([[2.0], [0.5], [-1.0]], [1, 1, 1])
+    >>> [case.name for case in cases], cases[0] is FitCase.TARGET
+    (['TARGET', 'INSIDE', 'WRONG'], True)
+    """
 
     TARGET = "u ≥ 1: in the target halfspace of its label, with slack 0."
     INSIDE = "0 ≤ u < 1: short of the target, with a slack in (0, 1]."

@@ -53,7 +53,7 @@ class DataMargin:
 
     def __str__(self) -> str:
         low, high = shown_below(self.gamma, 6), shown_above(self.gamma_above, 6)
-        return f"Separable with the margin γ = {low}; none has more than {high}. ρ = {self.rho:.6g}, (ρ/γ)² = {self.ratio2:.6g}."
+        return f"Separable with the margin γ = {low}; the margin is at most {high}. ρ = {self.rho:.6g}, (ρ/γ)² = {self.ratio2:.6g}."
 
 
 def data_margin(X: Any, y: Any, *, homogeneous: bool = False, kernel: Any = "linear", tol: float = 1e-9) -> DataMargin:
