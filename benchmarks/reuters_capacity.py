@@ -1,8 +1,8 @@
 """ρ²B² against d on documents: section 15.2.2 of Shalev-Shwartz & Ben-David, measured.
 
-Reuters ModApte, one topic against the rest, LinearSVC without a bias on the training documents. Rows say which words occur (0 or 1), as
-the book's example has them, or are tf-idf of length 1. B is the norm of the model's w, d the number of words that occur, the hinge loss
-a mean over the training documents; the error is that on the test documents.
+Reuters ModApte, one topic against the rest, LinearSVC without a bias on the training documents. Rows say which words occur (0 or
+1), as the book's example has them, or are tf-idf of length 1. B is the norm of the model's w, d the number of words that occur,
+the hinge loss a mean over the training documents; the error is that on the test documents.
 """
 
 from typing import Any

@@ -138,28 +138,47 @@ def summary(name: str, C: float, measured: list[Row]) -> Row:
     return {**head, **means, **spread, **differ, "published n": n, "published retrained %": share, "published seconds": seconds}
 
 
+ERRORS = {
+    "bound %": ("2αR² + ξ ≥ 1", {"color": "#E69F00", "marker": "_", "ms": 12, "mew": 2.5, "ls": ":"}),
+    "his error %": ("his algorithm", {"color": "#56B4E9", "marker": "s", "ms": 11, "mfc": "none", "mew": 1.6, "ls": "none"}),
+    "exact error %": ("exact leave-one-out", {"color": "#0072B2", "marker": "o", "ms": 6, "ls": "-"}),
+    "validation %": ("validation", {"color": "black", "marker": "x", "ms": 6, "mew": 1.6, "ls": "none"}),
+}
+"""The columns of the upper panels, with their names and looks."""
+
+
 def draw(rows: list[Row], path: Path) -> bool:
-    """The bound, both leave-one-out errors and the validation error of each row."""
+    """For each collection, against C: above the errors, below the share of samples that were retrained."""
     try:
         import matplotlib.figure
     except ImportError:
         print("no picture: matplotlib is not installed")
         return False
-    figure = matplotlib.figure.Figure(figsize=(8.0, 0.42 * len(rows) + 1.5), layout="constrained")
-    axes = figure.subplots()
-    looks = {
-        "bound %": ("his bound: 2αR² + ξ ≥ 1", "#E69F00", "|"),
-        "his error %": ("his algorithm", "#56B4E9", "s"),
-        "exact error %": ("exact leave-one-out", "#0072B2", "o"),
-        "validation %": ("validation", "black", "x"),
-    }
-    places = np.arange(len(rows))[::-1]
-    for key, (label, colour, marker) in looks.items():
-        hollow = {"mfc": "none", "ms": 10, "mew": 1.4} if marker == "s" else {"ms": 14 if marker == "|" else 6, "mew": 2.0}
-        axes.plot([row[key] for row in rows], places, marker, color=colour, label=label, **hollow)
-    axes.set_yticks(places, [f"{row['data']}, C = {row['C']:g}, n = {row['n']:.0f}" for row in rows])
-    axes.set(xlabel=f"error in percent, mean of {SPLITS} splits", xlim=(0.0, None), ylim=(-0.6, len(rows) - 0.4))
-    axes.grid(axis="x", color="0.9", linewidth=0.6)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.4, 1.0 + 0.75 / len(rows)), ncols=4, frameon=False, fontsize=9)
+    names = list(dict.fromkeys(row["data"] for row in rows))
+    figure = matplotlib.figure.Figure(figsize=(3.2 * len(names), 5.4), layout="constrained")
+    panels = figure.subplots(2, len(names), sharex=True, squeeze=False)
+    for name, (above, below) in zip(names, panels.T, strict=True):
+        mine = [row for row in rows if row["data"] == name]
+        costs = [row["C"] for row in mine]
+        for key, (label, looks) in ERRORS.items():
+            above.plot(costs, [row[key] for row in mine], label=label, **looks)
+        for key, look in (("his retrained %", "his error %"), ("exact retrained %", "exact error %")):
+            below.plot(costs, [row[key] for row in mine], **ERRORS[look][1])
+        below.axhline(mine[0]["published retrained %"], color="0.5", ls="--", lw=1.0)
+        text = f"published: {mine[0]['published retrained %']:g} % (n = {mine[0]['published n']:.0f})"
+        below.annotate(
+            text, (0.98, mine[0]["published retrained %"]), (0, 3), xycoords=("axes fraction", "data"),
+            textcoords="offset points", ha="right", fontsize=8, color="0.35",
+        )  # fmt: skip
+        above.set_title(f"{name}, n = {mine[0]['n']:.0f}", fontsize=10)
+        below.set(xscale="log", xlabel="C")
+        below.set_xticks(costs, [f"{C:g}" for C in costs], minor=False)
+        below.set_xticks([], minor=True)
+        for axes in (above, below):
+            axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1], top=1.12 * axes.get_ylim()[1])
+            axes.grid(axis="y", color="0.92", linewidth=0.6)
+    panels[0, 0].set_ylabel(f"error in percent, mean of {SPLITS} splits")
+    panels[1, 0].set_ylabel("retrained, in percent")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4, frameon=False, fontsize=9)
     figure.savefig(path, dpi=110, metadata={"Software": None})
     return True

@@ -177,7 +177,7 @@ CLAIMS = (
     ),
     Claim(
         "analysis/bounds_of_dimension.py",
-        "From {} samples no learner has an error",
+        "an error of at most {} with probability 99 %",
         "tests/analysis/test_bounds_of_dimension.py::"
         "test_from_so_many_samples_every_learner_fails_on_some_labels_of_a_hard_distribution",
     ),

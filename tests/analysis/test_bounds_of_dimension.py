@@ -13,7 +13,8 @@ from maxmargin.errors import InvalidInputError
 def chance_of_failing(d, epsilon, m):
     """P(error > ε) of the best learner there is on the hard distribution, in fractions.
 
-    d − 1 points share the probability 8ε, one has the rest; labels are coin tosses. On what it has not seen, every learner guesses.
+    d − 1 points share the probability 8ε, one has the rest; labels are coin tosses. On what it has not seen, every learner
+    guesses.
     """
     k, rare = d - 1, Fraction(8) * Fraction(epsilon)
     seen = [Fraction(1)] + [Fraction(0)] * k  # P(so many rare points were drawn)

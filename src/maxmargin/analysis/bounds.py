@@ -28,7 +28,9 @@ import sys
 from fractions import Fraction
 
 from maxmargin.analysis.bound import Bound, positive, smallest_sample, theorem
-from maxmargin.analysis.bounds_of_dimension import vc_lower_rate, vc_lower_samples, vc_rate
+from maxmargin.analysis.bounds_of_dimension import vc_lower_rate as vc_lower_rate
+from maxmargin.analysis.bounds_of_dimension import vc_lower_samples as vc_lower_samples
+from maxmargin.analysis.bounds_of_dimension import vc_rate as vc_rate
 from maxmargin.errors import InvalidInputError
 from maxmargin.rounding import raised, shown_above, shown_below
 

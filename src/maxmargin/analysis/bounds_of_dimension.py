@@ -4,8 +4,8 @@
     d/ε             how many samples any learner needs for an error of ε, without constants
     (d − 1)/(32ε)   samples from which none reaches it
 
-The last one in short: d − 1 points share the probability 8ε, and their labels are coin tosses. After so few draws half of these points
-are unseen with probability at least ½, and the guesses there err by more than ε with probability at least 1/3.
+The last one in short: d − 1 points share the probability 8ε, and their labels are coin tosses. After so few draws half of these
+points are unseen with probability at least ½, and the guesses there err by more than ε with probability at least 1/3.
 """
 
 import math
@@ -78,4 +78,5 @@ def vc_lower_samples(*, d: int, epsilon: float) -> tuple[float, str]:
     """
     value = math.floor(Fraction(d - 1) / (32 * Fraction(epsilon)))
     error = shown_above(epsilon, 4)
-    return value, f"From {value} samples no learner has an error of at most {error} with probability 99 % on every such distribution."
+    promise = f"an error of at most {error} with probability 99 %"
+    return value, f"From {value} samples no learner has {promise} on every such distribution."

@@ -24,6 +24,13 @@ from maxmargin.typing import Floats
 def ridge(X: Any, y: Any, lam: float) -> Halfspace:
     """Minimise Σ(1 − y(⟨w, x⟩ + b))² + λ‖w‖²: ridge regression on the labels ±1, with a free bias. O(nd² + d³).
 
+    Parameters
+    ----------
+    X, y
+        Samples and labels ±1.
+    lam : float
+        λ > 0.
+
     Examples
     --------
     >>> from maxmargin import theory
@@ -42,6 +49,15 @@ def logistic(X: Any, y: Any, lam: float, penalty: str = "l2") -> Halfspace:
     """Minimise Σ ln(1 + e^−z) + λ‖w‖² (or λ‖w‖₁), with a free bias: logistic regression, by L-BFGS to about six digits.
 
     With "l1" w is split into two parts ≥ 0, so that weights are exactly 0, as in the sparse machine.
+
+    Parameters
+    ----------
+    X, y
+        Samples and labels ±1, of both signs.
+    lam : float
+        λ > 0.
+    penalty : {"l2", "l1"}
+        ‖w‖² or ‖w‖₁.
 
     Examples
     --------

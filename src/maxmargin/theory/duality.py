@@ -56,6 +56,11 @@ def max_over_multipliers(problem: Problem, w: Any, b: float, xi: Any = None) -> 
 
     A violated constraint of whatever size makes it +∞, since its multiplier may grow without end. O(nnz).
 
+    Parameters
+    ----------
+    problem, w, b, xi
+        As in :func:`lagrangian`.
+
     Examples
     --------
     >>> import numpy as np
@@ -104,7 +109,8 @@ class DualityGap:
 
         P − D = ½‖w − w(α)‖² + Σ α_j(ξ_j − m_j) + Σ λ_jξ_j,      m_j = 1 − y_jF_j
 
-    Where the sum is 0, each term is: w = w(α), and complementary slackness holds. The pair is then optimal on both sides.
+    Where the sum is 0, each term is: w = w(α), and complementary slackness holds. The pair is then optimal on both sides. Made by
+    :func:`weak_duality`.
 
     Attributes
     ----------
@@ -116,6 +122,15 @@ class DualityGap:
         α_j(ξ_j − m_j): the multiplier of the margin times its room.
     price : array (n,)
         λ_jξ_j: the multiplier of ξ ≥ 0 times the slack; zeros for the hard margin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem, theory
+    >>> problem = Problem(np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0]), cost=np.array([2.0, 2.0]))
+    >>> best = theory.weak_duality(problem, [1.0], 0.0, alpha=[0.5, 0.5])
+    >>> best.gap, best.slackness, best.price
+    (0.0, array([0., 0.]), array([0., 0.]))
     """
 
     primal: float
@@ -142,7 +157,10 @@ class DualityGap:
 def weak_duality(problem: Problem, w: Any, b: float, xi: Any = None, alpha: Any = None, lam: Any = None) -> DualityGap:
     """Compare any primal point with any multipliers: P ≥ D, with the difference split into its causes. O(nnz).
 
-    The parameters are those of :func:`lagrangian`; without `lam` it is c − α, without `xi` the hinge losses max(0, m).
+    Parameters
+    ----------
+    problem, w, b, xi, alpha, lam
+        As in :func:`lagrangian`; without `lam` it is c − α, without `xi` the hinge losses max(0, m).
 
     Examples
     --------
@@ -202,6 +220,11 @@ def slater_point(problem: Problem) -> SlaterPoint | NotSeparable | Undecided:
     Soft margin: w = 0, b = 0, ξ = 2 will do for any data. Hard margin: twice a hyperplane with y_jF_j ≥ 1, which exists exactly
     if the samples are separable; otherwise the witness of `separability` proves that no point is feasible at all. Cost: O(n), or
     that of `separability`.
+
+    Parameters
+    ----------
+    problem : Problem
+        As in :func:`lagrangian`.
 
     Examples
     --------

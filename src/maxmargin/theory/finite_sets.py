@@ -50,7 +50,12 @@ class MinMax:
 def min_max(f: Callable[[Any, Any], float], xs: Sequence[Any], ys: Sequence[Any]) -> MinMax:
     """Compute min_x max_y f(x, y) and max_y min_x f(x, y) over two finite sets, which show weak duality. |xs|·|ys| calls of f.
 
-    Infinite values are allowed, as those of a Lagrangian's extremes are.
+    Parameters
+    ----------
+    f : function of two arguments
+        Its values may be infinite, as those of a Lagrangian's extremes are.
+    xs, ys : sequences
+        What is minimised over, and what is maximised over.
 
     Examples
     --------

@@ -147,6 +147,11 @@ def no_single_lambda(lam: float) -> Disagreement:
     For ±a the objective is λw² + max(0, 1 − aw). Its minimum is w = a/(2λ) if that is below 1/a, which is the hard margin's w; so
     a = min(1, λ) will do: a² < 2λ.
 
+    Parameters
+    ----------
+    lam : float
+        λ > 0 of λ‖w‖² + mean hinge.
+
     Examples
     --------
     >>> from maxmargin import theory

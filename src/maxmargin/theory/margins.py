@@ -53,7 +53,8 @@ class DataMargin:
 
     def __str__(self) -> str:
         low, high = shown_below(self.gamma, 6), shown_above(self.gamma_above, 6)
-        return f"Separable with the margin γ = {low}; the margin is at most {high}. ρ = {self.rho:.6g}, (ρ/γ)² = {self.ratio2:.6g}."
+        size = f"ρ = {self.rho:.6g}, (ρ/γ)² = {self.ratio2:.6g}"
+        return f"Separable with the margin γ = {low}; the margin is at most {high}. {size}."
 
 
 def data_margin(X: Any, y: Any, *, homogeneous: bool = False, kernel: Any = "linear", tol: float = 1e-9) -> DataMargin:
@@ -169,6 +170,11 @@ def vc_wins(gamma: float = 0.01) -> VCExample:
     """Give data on which the dimension is the better measure: one feature, radius 1, margin γ, so that ρ²B² = 1/γ² and d = 1.
 
     The samples are ±1 and ±γ, labelled by their signs; the hard margin through the origin has w = 1/γ.
+
+    Parameters
+    ----------
+    gamma : float
+        γ, between 0 and 1.
 
     Examples
     --------

@@ -18,6 +18,17 @@ def perceptron_by_sgd(X: Any, y: Any, eta: float = 1.0, n_epochs: int = 10, fit_
     The subgradient at z = 0 is −1, as "y⟨w, x⟩ ≤ 0" says; with 0 it would never leave w = 0. Its iterates are the perceptron's, a
     visit each. O(nd) a visit.
 
+    Parameters
+    ----------
+    X, y
+        Samples and labels ±1.
+    eta : float
+        The step.
+    n_epochs : int
+        Passes over the samples, in their order; also after one without a mistake.
+    fit_intercept : bool
+        With a bias, whose step is that of a constant feature 1.
+
     Examples
     --------
     >>> from maxmargin import theory
@@ -56,6 +67,13 @@ class PerceptronErm:
 
 def perceptron_erm(X: Any, y: Any, fit_intercept: bool = False) -> PerceptronErm:
     """Solve ERM with the perceptron loss, exactly: what does it choose, beside w = 0? In rational arithmetic, for small data.
+
+    Parameters
+    ----------
+    X, y
+        Samples and labels ±1.
+    fit_intercept : bool
+        With a bias.
 
     Examples
     --------

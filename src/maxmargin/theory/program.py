@@ -69,8 +69,8 @@ class Multipliers:
 class NoMultipliers:
     """A direction d that proves that there are none.
 
-    For KKT: ⟨d, ∇f⟩ < 0, ⟨d, ∇g_i⟩ ≤ 0 where g_i(x) = 0, and ⟨d, ∇h_j⟩ = 0. For Fritz John, ⟨d, ∇g_i⟩ < 0 too: x is no minimum
-    then.
+    For KKT: ⟨d, ∇f⟩ < 0, ⟨d, ∇g_i⟩ ≤ 0 where g_i(x) = 0, and ⟨d, ∇h_j⟩ = 0. For Fritz John ⟨d, ∇g_i⟩ < 0 too, so that x is no
+    minimum.
     """
 
     direction: Vector
