@@ -35,7 +35,8 @@ def unpack_dual(table: Floats, labels: Indices, n_classes: int) -> list[Floats]:
     betas = []
     for i, j in opponents(n_classes):
         columns = np.flatnonzero((labels == i) | (labels == j))
-        betas.append(table[np.where(labels[columns] == i, j - 1, i), columns])
+        rows = np.where(labels[columns] == i, j - 1, i) if n_classes > 2 else 0  # two classes have one row
+        betas.append(table[rows, columns])
     return betas
 
 
