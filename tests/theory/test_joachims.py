@@ -55,7 +55,7 @@ def test_every_case_is_the_one_that_its_criterion_names():
                 assert 0 < alpha < C
                 assert alpha < 0.5 / found.radius2
             if row.case is Case.SMALL_ERROR:
-                assert alpha == C
+                assert alpha == pytest.approx(C, rel=1e-9)
                 assert xi < 1 - 2 * C * found.radius2
             if row.case is Case.TRAINING_ERROR:
                 assert xi > 1

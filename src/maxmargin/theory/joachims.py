@@ -21,6 +21,9 @@ from maxmargin.estimators.leave_one_out.estimates import xi_alpha
 from maxmargin.rounding import raised
 from maxmargin.typing import Flags, Floats, Indices
 
+AT_THE_COST = 1e-9
+"""Relative distance from C at which a multiplier counts as C, since a fit stops at a gap. It tells case 3 from case 2 only."""
+
 
 class InfluenceCase(Enum):
     """Which step of the algorithm settles a sample; each value is its sentence."""
@@ -159,7 +162,7 @@ def _cases(cost: Floats, alpha: Floats, xi: Floats, number: Floats) -> Any:
     is_correct = number < 1.0
     cases[is_correct] = InfluenceCase.LOW_INFLUENCE
     cases[is_correct & (alpha == 0.0)] = InfluenceCase.NOT_SUPPORT
-    cases[is_correct & (alpha >= cost)] = InfluenceCase.SMALL_ERROR
+    cases[is_correct & (alpha >= cost * (1.0 - AT_THE_COST))] = InfluenceCase.SMALL_ERROR
     cases[xi > 1.0] = InfluenceCase.TRAINING_ERROR
     return cases
 
