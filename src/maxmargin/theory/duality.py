@@ -192,6 +192,14 @@ class SlaterPoint:
         y_jF_j > 1 − ξ_j and ξ_j > 0 for each sample; the hard margin has no ξ (None) and y_jF_j > 1.
     room : float
         How far the closest constraint is from being active.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import Problem, theory
+    >>> problem = Problem(np.array([[-1.0], [1.0]]), np.array([-1.0, 1.0]), cost=np.full(2, np.inf))
+    >>> print(theory.slater_point(problem).check())
+    Each constraint has room, beyond the rounding of float64.
     """
 
     w: Floats

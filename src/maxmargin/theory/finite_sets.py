@@ -25,6 +25,13 @@ class MinMax:
         The places of x₁ and y₂ in xs and ys.
     table : array
         f(x, y), a row for each x.
+
+    Examples
+    --------
+    >>> from maxmargin import theory
+    >>> found = theory.min_max(lambda x, y: (x - y) ** 2, [0, 1, 2], [0, 1, 2])
+    >>> found.upper, found.between, found.lower, found.is_saddle
+    (1.0, 1.0, 0.0, False)
     """
 
     upper: float

@@ -31,6 +31,13 @@ class DataMargin:
         max_j ‖φ(x_j)‖, up to rounding.
     w, b
         The hyperplane that attains `gamma`; for a kernel w holds the coefficients of Σ w_jφ(x_j).
+
+    Examples
+    --------
+    >>> from maxmargin import theory
+    >>> found = theory.data_margin([[-1.0], [3.0]], [-1, 1], homogeneous=True)
+    >>> round(found.gamma, 9), found.gamma <= found.gamma_above, round(found.ratio2, 6)
+    (1.0, True, 9.0)
     """
 
     gamma: float

@@ -53,6 +53,13 @@ class PerceptronErm:
     weights : tuple of Fraction, or None
         The proof where there is none: p_j > 0 with Σp_jy_jx_j = 0 (and Σp_jy_j = 0 with a bias), so that every minimiser has
         F = 0 on all samples.
+
+    Examples
+    --------
+    >>> from maxmargin import theory
+    >>> found = theory.perceptron_erm([[1.0, 0.0], [1.0, -1.0], [0.0, -1.0]], [1, -1, 1])
+    >>> found.is_trivial_only, [str(p) for p in found.weights]
+    (True, ['1', '1', '1'])
     """
 
     w: Vector | None

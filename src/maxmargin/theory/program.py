@@ -27,6 +27,14 @@ class KKT:
     """The Karush–Kuhn–Tucker conditions at (x, α, β), one field each.
 
     In a convex program all of them together make x a minimum and (α, β) a maximum of the dual function.
+
+    Examples
+    --------
+    >>> from maxmargin.theory import Program, Quadratic
+    >>> program = Program(Quadratic.square(1), [Quadratic.affine([-1], 1)])
+    >>> found = program.kkt([2], [4])
+    >>> found.stationary, found.primal, found.dual, found.complementary, found.holds
+    (True, True, True, False, False)
     """
 
     stationarity: Vector
