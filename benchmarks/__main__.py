@@ -24,6 +24,8 @@ SUITES: dict[str, tuple[str, ...]] = {
     "online": ("data",),
     "loo": ("data", "rows"),
     "loo_honest": ("data",),
+    "reuters_loo": ("data", "rows"),
+    "reuters_capacity": ("data", "rows"),
     "l1": ("data",),
     "ramp": ("data",),
     "distributed": ("data", "contenders"),
@@ -59,7 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command.add_argument("--repeats", type=int, default=REPEATS.get(suite, 3), help="the median of so many runs is kept")
         for name in names:
             command.add_argument(f"--{name}", **ARGUMENTS[name])
-    drawn = [name + part for name in ("linear", "kernel", "loo", "l1", "ramp", "distributed") for part in ("", "_part")]
+    drawn = [
+        name + part for name in ("linear", "kernel", "loo", "reuters_loo", "l1", "ramp", "distributed") for part in ("", "_part")
+    ]
     commands.add_parser("picture").add_argument("name", choices=[*drawn, "small", "small_part", "small_growth"])
     values = vars(parser.parse_args(arguments))
     suite = values.pop("suite")

@@ -12,7 +12,7 @@ from benchmarks.contenders import Contender
 from benchmarks.timing import timed
 from maxmargin import SVC
 from maxmargin.core import Candidate, Problem, certify
-from maxmargin.estimators.multiclass.one_vs_one import places
+from maxmargin.estimators.multiclass.one_vs_one import unpack_dual
 from maxmargin.threads import one_blas_thread, usable_threads
 
 CACHE_MB = 1024
@@ -97,9 +97,9 @@ def certified_gap(model: Any, X: Any, y: Any, C: float) -> float:
     table[:, np.asarray(model.support_, dtype=np.intp)] = dual_coef
     gaps = []
     with one_blas_thread():
-        problems, of_each = ours._problems(X, labels, weights), places(labels, len(ours.classes_))
-        for problem, place, b in zip(problems, of_each, np.ravel(model.intercept_), strict=True):
-            gaps.append(_gap(problem, table[place], float(b)))
+        problems, betas = ours._problems(X, labels, weights), unpack_dual(table, labels, len(ours.classes_))
+        for problem, beta, b in zip(problems, betas, np.ravel(model.intercept_), strict=True):
+            gaps.append(_gap(problem, beta, float(b)))
     return max(gaps)
 
 

@@ -176,6 +176,32 @@ CLAIMS = (
         "tests/analysis/test_bounds.py::test_soft_margin_samples_are_enough_and_one_less_is_not",
     ),
     Claim(
+        "analysis/bounds_of_dimension.py",
+        "an error of at most {} with probability 99 %",
+        "tests/analysis/test_bounds_of_dimension.py::"
+        "test_from_so_many_samples_every_learner_fails_on_some_labels_of_a_hard_distribution",
+    ),
+    Claim(
+        "core/halfspace.py",
+        "u ≥ 1: in the target halfspace",
+        "tests/core/test_halfspace.py::test_the_three_cases_have_the_slacks_of_the_text",
+    ),
+    Claim(
+        "core/halfspace.py",
+        "0 ≤ u < 1: short of the target",
+        "tests/core/test_halfspace.py::test_the_three_cases_have_the_slacks_of_the_text",
+    ),
+    Claim(
+        "theory/finite_sets.py",
+        "min max f = {} ≥ {} ≥ {} = max min f",
+        "tests/theory/test_finite_sets.py::test_min_max_is_never_below_max_min_and_one_value_lies_between",
+    ),
+    Claim(
+        "theory/margins.py",
+        "Separable with the margin γ",
+        "tests/theory/test_margins.py::test_the_margin_of_a_data_set_brackets_the_exact_one",
+    ),
+    Claim(
         "analysis/witness.py",
         "Separable: a hyperplane keeps every sample at least",
         "tests/analysis/test_witness.py::test_true_witnesses_hold",
@@ -388,6 +414,8 @@ CLAIMS = (
 )
 
 NO_CLAIMS = (
+    ("analysis/bounds_of_dimension.py", "a number > 0 and at most 1/8"),
+    ("theory/joachims.py", "2αR² + ξ ≥ 1"),
     ("_loops/disk_cache.py", "compiled loops cannot be written"),
     ("analysis/bounds.py", "every sample has ‖x‖ ≤ ρ"),
     ("analysis/bounds.py", "some unit vector u has"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from benchmarks import (
     datasets,
@@ -23,6 +24,8 @@ from benchmarks import (
     picture,
     proof_share,
     results,
+    reuters_capacity,
+    reuters_loo,
     small,
     small_contenders,
     small_growth,
@@ -413,3 +416,41 @@ def test_leave_one_out_is_measured_beside_folds_retrainings_and_estimates(tmp_pa
     assert all("synthetic" in row["data"] for row in rows)
     assert all(row["n"] == 150 for row in rows)
     assert rows[2]["ξα %"] >= rows[2]["error %"]  # without a bias the lemma is a theorem
+
+
+def test_the_experiment_of_the_lecture_has_a_row_for_each_cost_and_its_bound_is_above(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr(reuters_loo, "is_real", lambda name: False)
+    monkeypatch.setattr(reuters_loo, "SPLITS", 2)
+    monkeypatch.setattr(reuters_loo, "COSTS", (0.05, 0.5))
+    reuters_loo.run(Options(data=("reuters:earn",), rows=120))
+    rows = results.load("reuters_loo_part")
+    assert [row["C"] for row in rows] == [0.05, 0.5]
+    for row in rows:
+        assert row["n"] == 60
+        assert "synthetic" in row["data"]
+        assert row["differ, retrained"] == 0
+        assert row["his error %"] <= row["bound %"]
+        assert row["published retrained %"] == 0.58
+
+
+def test_the_two_halves_of_a_split_share_no_document_and_the_share_of_the_topic():
+    X, y = reuters_loo.zipf(200, 50, 5)
+    for split in reuters_loo.splits(X, y):
+        assert split.X.shape[0] == split.X_validation.shape[0] == 100
+        assert abs(split.y.sum() - split.y_validation.sum()) <= 1
+    counts = np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    rows = reuters_loo.unit_rows(scipy.sparse.csr_matrix(counts)).toarray()
+    wanted = counts[0] * np.log(3 / np.array([1, 2, 1]))
+    np.testing.assert_allclose(rows[0], wanted / np.linalg.norm(wanted))
+    assert rows[1].tolist() == [0.0, 1.0, 0.0]
+    assert not rows[2].any()
+
+
+def test_capacity_is_measured_for_both_kinds_of_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr(loo_sets, "is_real", lambda name: False)
+    reuters_capacity.run(Options(data=("earn",), rows=150))
+    rows = results.load("reuters_capacity_part")
+    assert len(rows) == 4
+    assert all(row["ρ²B²"] == pytest.approx(row["ρ²"] * row["B²"]) for row in rows)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from maxmargin import bounds, distributed, errors, io, kernels, plot, solvers
+    from maxmargin import bounds, distributed, errors, io, kernels, losses, plot, solvers, theory
     from maxmargin.analysis.witness import NotSeparable, Separable, Undecided
-    from maxmargin.core import Certificate, Halfspace, Problem, Regularization, Status
+    from maxmargin.core import Certificate, FitCase, Halfspace, Problem, Regularization, Status
     from maxmargin.errors import *
     from maxmargin.estimators import *
     from maxmargin.html_report import report
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "analysis.witness": ("NotSeparable", "Separable", "Undecided"),
-    "core": ("Certificate", "Halfspace", "Problem", "Regularization", "Status"),
+    "core": ("Certificate", "FitCase", "Halfspace", "Problem", "Regularization", "Status"),
     "io": ("export", "load", "save"),
     "html_report": ("report",),
 }
@@ -34,16 +34,16 @@ _NOT_YET = {
 }
 """Names of sklearn.svm that are not here, and what to use instead."""
 
-_MODULES = ("bounds", "distributed", "errors", "io", "kernels", "plot", "solvers")
+_MODULES = ("bounds", "distributed", "errors", "io", "kernels", "losses", "plot", "solvers", "theory")
 
 __all__ = ["SVC", "LinearSVC", "HardMarginSVC", "PegasosSVC", "Perceptron", "LeaveOneOutSearch", "Regularization"]
 __all__ += ["certify", "leave_one_out", "l1_min_c", "l1_path", "report", "separability", "warm_up", "xi_alpha"]
 __all__ += ["export", "load", "save"]
-__all__ += ["Certificate", "Halfspace", "L1Path", "LeaveOneOut", "Problem", "SettledBy", "Status", "WarmUp"]
+__all__ += ["Certificate", "FitCase", "Halfspace", "L1Path", "LeaveOneOut", "Problem", "SettledBy", "Status", "WarmUp"]
 __all__ += ["NotSeparable", "Separable", "Undecided"]
 __all__ += ["ConvergenceWarning", "InvalidInputError", "MaxMarginError", "MemoryBudgetError", "MissingExtraError"]
 __all__ += ["ModelFileError", "NotSeparableError", "NotSupportedError", "UndecidedError"]
-__all__ += ["bounds", "distributed", "errors", "io", "kernels", "plot", "solvers"]
+__all__ += ["bounds", "distributed", "errors", "io", "kernels", "losses", "plot", "solvers", "theory"]
 
 
 def __getattr__(name: str) -> Any:

@@ -253,6 +253,8 @@ EVERY = [
     bounds.soft_margin_best(**BEST),
     bounds.soft_margin_samples(B=2.0, rho=1.5, epsilon=0.2),
     bounds.vc_rate(d=10, m=400),
+    bounds.vc_lower_rate(d=10, epsilon=0.1),
+    bounds.vc_lower_samples(d=1000, epsilon=0.1),
     bounds.perceptron_updates(rho=2.0, gamma=0.5),
     bounds.perceptron_margin(rho=2.0, updates=10),
     bounds.leave_one_out_support(n_support=10, m=400),

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from maxmargin.core.halfspace import Halfspace
+from maxmargin.core.halfspace import FitCase, Halfspace
 from maxmargin.errors import InvalidInputError
 
 quick = settings(deadline=None, max_examples=60)
@@ -244,3 +244,54 @@ def test_labels_must_be_plus_or_minus_one(y):
     for method in (Halfspace([1.0]).margins, Halfspace([1.0]).slack, Halfspace([1.0]).canonical):
         with pytest.raises(InvalidInputError, match=r"labels -1 or \+1.*Encode"):
             method([[1.0], [2.0]], y)
+
+
+# ------------------------------------------------------------------------------------------ margins of a hyperplane, cases
+
+
+@quick
+@given(hnp.arrays(np.float64, (6, 2), elements=st.integers(-8, 8).map(float)), st.integers(-8, 8))
+def test_the_unsigned_margin_is_the_distance_to_the_closest_projection(X, b):
+    plane = Halfspace([3.0, 4.0], b)
+    assert plane.unsigned_margin(X) == pytest.approx(np.linalg.norm(X - plane.project(X), axis=1).min(), abs=1e-12)
+
+
+@quick
+@given(hnp.arrays(np.float64, (6, 2), elements=st.integers(-8, 8).map(float)), st.integers(-8, 8))
+def test_both_margins_agree_exactly_where_no_sample_is_wrong(X, b):
+    """Exercise 1 of 15.8, second part."""
+    plane, y = Halfspace([3.0, 4.0], b), np.array([1, -1, 1, -1, 1, -1])
+    is_wrong = (plane.fits(X, y) < 0).any()
+    assert (plane.margin(X, y) == plane.unsigned_margin(X)) == (not is_wrong)
+
+
+def test_the_three_cases_have_the_slacks_of_the_text():
+    plane, X = Halfspace([2.0], b=-1.0), np.array([[1.0], [1.5], [0.5], [0.75], [0.25], [-4.0]])
+    for label in (1, -1):
+        y = np.full(len(X), label)
+        u, slack = label * (2 * X[:, 0] - 1), plane.slack(X, y)
+        assert plane.fits(X, y).tolist() == u.tolist()
+        for case, here, low, high in (
+            (FitCase.TARGET, u >= 1, 0, 0),
+            (FitCase.INSIDE, (u >= 0) & (u < 1), np.nextafter(0, 1), 1),
+            (FitCase.WRONG, u < 0, np.nextafter(1, 2), np.inf),
+        ):
+            mine = plane.cases(X, y) == case
+            assert mine.tolist() == here.tolist()
+            assert ((slack[mine] >= low) & (slack[mine] <= high)).all()
+            assert str(case)
+
+
+def test_a_sample_is_in_the_target_halfspace_of_its_label_where_its_slack_is_zero():
+    plane, X = Halfspace([2.0, -1.0], b=0.5), np.random.default_rng(0).integers(-3, 4, (60, 2)).astype(float)
+    for label in (1, -1):
+        inside = plane.target(label).decision(X) >= 0
+        assert inside.tolist() == (plane.slack(X, np.full(60, label)) == 0).tolist()
+    assert plane.target(1).width == plane.width
+    with pytest.raises(InvalidInputError, match="labels -1 or"):
+        plane.target(0)
+
+
+def test_an_empty_sample_has_no_unsigned_margin():
+    with pytest.raises(InvalidInputError, match="no rows"):
+        Halfspace([1.0]).unsigned_margin(np.empty((0, 1)))

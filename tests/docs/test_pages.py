@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 
 import maxmargin
-from maxmargin import bounds, distributed, io, kernels, plot, solvers
+from maxmargin import bounds, distributed, io, kernels, losses, plot, solvers, theory
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -25,6 +25,9 @@ IN_CODE = re.compile(r"`([^`]+)`")
 def page(name):
     return (DOCS / f"{name}.md").read_text()
 
+
+MODULES = (maxmargin, bounds, distributed, io, kernels, losses, plot, solvers, theory)
+"""All that is public."""
 
 PAGES_OF_THE_REFERENCE = sorted((DOCS / "api").glob("*.md"))
 
@@ -52,7 +55,7 @@ def index_of_the_reference():
     return re.findall(r"^\| \[`([\w.]+)`\]\(api/(\w+)\.md\) \| (.+) \|$", page("api"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("module", [maxmargin, bounds, distributed, io, kernels, plot, solvers], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)
 def test_the_reference_describes_each_public_name(module):
     here = {f"{module.__name__}.{name}" for name in module.__all__}
     submodules = {f"maxmargin.{name}" for name in maxmargin._MODULES}
@@ -61,7 +64,7 @@ def test_the_reference_describes_each_public_name(module):
 
 
 def test_the_reference_describes_nothing_else():
-    public = {f"{m.__name__}.{name}" for m in (maxmargin, bounds, distributed, io, kernels, plot, solvers) for name in m.__all__}
+    public = {f"{m.__name__}.{name}" for m in MODULES for name in m.__all__}
     assert set(described()) <= public
 
 
@@ -82,7 +85,7 @@ EXPLAINED_ONCE = {"plug_in"}
 """Parameters that the page explains for all of its functions."""
 
 
-@pytest.mark.parametrize("module", [maxmargin, bounds, distributed, io, kernels, plot, solvers], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)
 def test_each_parameter_of_a_public_function_or_estimator_is_explained(module):
     things = [getattr(module, name) for name in module.__all__]
     for thing in things:
@@ -101,7 +104,7 @@ def taken_from_nowhere(code):
     return {node.id for node in nodes if isinstance(node, ast.Name)} - made - set(dir(builtins))
 
 
-@pytest.mark.parametrize("module", [maxmargin, bounds, distributed, io, kernels, plot, solvers], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", MODULES, ids=lambda m: m.__name__)
 def test_the_examples_of_a_public_name_can_be_copied_as_they_are(module):
     for name in module.__all__:
         thing = getattr(module, name)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin import SVC, Halfspace, HardMarginSVC, LinearSVC
+from maxmargin import SVC, Halfspace, HardMarginSVC, LinearSVC, theory
 from maxmargin.kernels import Sigmoid
 
 
@@ -82,3 +82,21 @@ def test_the_lagrangian_is_not_stationary_in_the_multiplier_of_an_inactive_const
     g = 1 - y * model.decision_function(X)
     assert g[0] == pytest.approx(-2.0)
     assert 0 not in model.support_
+
+
+def test_with_a_curved_equality_kkt_hold_at_a_maximum():
+    """min x s.t. x² − 1 = 0: ∇f + β∇h = 1 + 2βx vanishes at x = 1 with β = −½, and at x = −1, the minimum, with β = ½."""
+    f, h = theory.Quadratic.affine([1]), theory.Quadratic([[2]], [0], -1)
+    for x, beta in ((1, -0.5), (-1, 0.5)):
+        assert h.value([x]) == 0
+        assert f.gradient([x])[0] + beta * h.gradient([x])[0] == 0
+    assert f.value([1]) > f.value([-1])
+
+
+def test_the_update_bound_is_about_hyperplanes_through_the_origin():
+    X, y = [[1.0], [3.0]], [-1, 1]
+    found = theory.data_margin(X, y)
+    assert found.gamma == pytest.approx(1.0)
+    run = theory.perceptron_by_sgd(X, y, n_epochs=100)
+    assert (run.norms > 0).sum() > 10 * found.ratio2
+    assert run.norms[-2:].any()

@@ -12,6 +12,8 @@ function                         value                                          
 :func:`soft_margin_best`         min_{‖w‖≤B} L(w) + √(8ρ²B²/m)
 :func:`soft_margin_samples`      the smallest m for which √(8ρ²B²/m) ≤ ε                   its inverse
 :func:`vc_rate`                  √(d/m): a rate, no bound                                  UML 15.2.2
+:func:`vc_lower_rate`            d/ε: a rate, no bound                                     UML 15.1.2
+:func:`vc_lower_samples`         ⌊(d − 1)/(32ε)⌋ samples are too few for any learner       Ehrenfeucht et al.
 :func:`perceptron_updates`       ⌊(ρ/γ)²⌋                                                  UML 15.1
 :func:`perceptron_margin`        ρ/√updates                                                its inverse
 :func:`leave_one_out_support`    E[support vectors]/m                                      Vapnik
@@ -26,6 +28,9 @@ import sys
 from fractions import Fraction
 
 from maxmargin.analysis.bound import Bound, positive, smallest_sample, theorem
+from maxmargin.analysis.bounds_of_dimension import vc_lower_rate as vc_lower_rate
+from maxmargin.analysis.bounds_of_dimension import vc_lower_samples as vc_lower_samples
+from maxmargin.analysis.bounds_of_dimension import vc_rate as vc_rate
 from maxmargin.errors import InvalidInputError
 from maxmargin.rounding import raised, shown_above, shown_below
 
@@ -33,7 +38,8 @@ __all__ = [
     "Bound",
     *("hard_margin", "hard_margin_samples", "hard_margin_gamma", "hard_margin_delta"),
     *("soft_margin", "soft_margin_lambda", "soft_margin_best", "soft_margin_samples"),
-    *("vc_rate", "perceptron_updates", "perceptron_margin", "leave_one_out_support"),
+    *("vc_rate", "vc_lower_rate", "vc_lower_samples"),
+    *("perceptron_updates", "perceptron_margin", "leave_one_out_support"),
 ]
 
 _HARD = "Shalev-Shwartz & Ben-David, Theorem 15.4"
@@ -60,7 +66,6 @@ _SUPPORT_ASSUMED = (
     "n_support is the mean over training sets of the number of support vectors of the exact optimum",
     "a sample on the right side of its margin stays right when it is left out",
 )
-_HALFSPACES = ("the halfspaces pass through the origin, so that their VC dimension is d",)
 
 
 @theorem(_HARD, "√(4(ρ/γ)²/m) + √(2 ln(2/δ)/m)", _MARGIN_ASSUMED)
@@ -307,20 +312,3 @@ def leave_one_out_support(*, m: int, n_support: float, plug_in: bool = False) ->
     """
     value = n_support / m
     return value, f"In the mean over training sets, the leave-one-out error is at most {shown_above(value, 4)}."
-
-
-@theorem("Shalev-Shwartz & Ben-David, section 15.2.2", "√(d/m)", _HALFSPACES, "rate")
-def vc_rate(*, d: int, m: int) -> tuple[float, str]:
-    """Give the rate √(d/m) at which dimension-dependent bounds shrink, to set beside the ones of the margin.
-
-    A rate leaves out the constants: it claims nothing about an error, is never vacuous and has no inverse.
-
-    Examples
-    --------
-    >>> from maxmargin import bounds
-    >>> float(bounds.vc_rate(d=100, m=10_000))
-    0.1
-    """
-    value = math.sqrt(d / m)
-    claim = f"The error of a halfspace in {d} dimensions shrinks at the rate {value:.4g}"
-    return value, f"{claim}; a rate leaves out its constants and claims nothing about an error."

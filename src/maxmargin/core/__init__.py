@@ -5,7 +5,7 @@ from maxmargin.core.candidate import Candidate, make_feasible, to_candidate
 from maxmargin.core.certificate.certify import Certificate, certify
 from maxmargin.core.certificate.parts import Groups
 from maxmargin.core.certificate.scores import Scores
-from maxmargin.core.halfspace import Halfspace
+from maxmargin.core.halfspace import FitCase, Halfspace
 from maxmargin.core.losses import Hinge, Loss, PerceptronLoss, Ramp, SquaredHinge, ZeroOne, loss_from_name
 from maxmargin.core.penalties import L1, L2, Penalty, penalty_from_name
 from maxmargin.core.problem import Problem
@@ -16,6 +16,7 @@ __all__ = [
     "Bias",
     "Candidate",
     "Certificate",
+    "FitCase",
     "Groups",
     "Halfspace",
     "Hinge",

@@ -9,6 +9,7 @@ sign of F, and neither overflows nor underflows where ‖w‖² would.
 import math
 import numbers
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,25 @@ from numpy.typing import ArrayLike
 from maxmargin.core.products import scores
 from maxmargin.errors import InvalidInputError
 from maxmargin.typing import Floats, Matrix
+
+
+class FitCase(Enum):
+    """Where a sample lies, by its fit u = y·F; each value is its sentence.
+
+    Examples
+    --------
+    >>> from maxmargin import FitCase, Halfspace
+    >>> cases = Halfspace([1.0]).cases([[2.0], [0.5], [-1.0]], [1, 1, 1])
+    >>> [case.name for case in cases], cases[0] is FitCase.TARGET
+    (['TARGET', 'INSIDE', 'WRONG'], True)
+    """
+
+    TARGET = "u ≥ 1: in the target halfspace of its label, with slack 0."
+    INSIDE = "0 ≤ u < 1: short of the target, with a slack in (0, 1]."
+    WRONG = "u < 0: on the wrong side, with a slack above 1."
+
+    def __str__(self) -> str:
+        return self.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +65,8 @@ class Halfspace:
     (0.2, 1.0)
     >>> h.canonical(X, [1, -1])
     Halfspace(w=[0.6, 0.8], b=-1.0)
+    >>> [case.name for case in h.cases(X, [1, 1])], h.target(1).decision(X)
+    (['TARGET', 'WRONG'], array([19., -6.]))
     """
 
     w: Floats
@@ -105,6 +127,37 @@ class Halfspace:
         """
         decision = self.decision(X)
         return np.maximum(0.0, 1.0 - _labels(y, len(decision)) * decision)
+
+    def unsigned_margin(self, X: Matrix) -> float:
+        """min |F(x)|/‖w‖: the distance of the closest sample, on whichever side it lies.
+
+        It equals :meth:`margin` exactly if no sample lies on the wrong side.
+        """
+        return float(_some(np.abs(self.distance(X))).min())
+
+    def fits(self, X: Matrix, y: ArrayLike) -> Floats:
+        """u = y·F: the functional margin of each sample. The slack is max(0, 1 − u)."""
+        decision = self.decision(X)
+        return _labels(y, len(decision)) * decision
+
+    def cases(self, X: Matrix, y: ArrayLike) -> Any:
+        """The :class:`FitCase` of each sample, by its :meth:`fits`: target, inside, wrong.
+
+        A sample on the hyperplane, u = 0, is INSIDE, with slack 1, whatever its label; :meth:`predict` gives it −1.
+        """
+        u = self.fits(X, y)
+        cases = np.full(len(u), FitCase.INSIDE, dtype=object)
+        cases[u >= 1.0], cases[u < 0.0] = FitCase.TARGET, FitCase.WRONG
+        return cases
+
+    def target(self, label: int) -> "Halfspace":
+        """The target halfspace of a label: H⁺ = {F ≥ 1} for +1, H⁻ = {F ≤ −1} for −1.
+
+        It is given by its interior, so that F ≥ 0 of the result means inside. All samples lie in their targets exactly if every
+        slack is 0.
+        """
+        sign = float(_labels([label], 1)[0])
+        return Halfspace(sign * self.w, sign * self.b - 1.0)
 
     def project(self, X: Matrix) -> Floats:
         """The nearest point of the hyperplane, x − (F(x)/‖w‖²)·w, for each row; dense, O(n·d) memory."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from maxmargin.core import losses
-from maxmargin.core.losses import Hinge, Loss, PerceptronLoss, Ramp, SquaredHinge, ZeroOne, loss_from_name
+from maxmargin.core.losses import Hinge, Logistic, Loss, PerceptronLoss, Ramp, Squared, SquaredHinge, ZeroOne, loss_from_name
 from maxmargin.core.penalties import L1, L2
 from maxmargin.errors import InvalidInputError, NotSupportedError
 
@@ -151,6 +151,45 @@ def test_zero_one_and_squared_hinge_have_no_lipschitz_constant():
     steps = 10.0 ** -np.arange(1, 8)
     assert (np.diff((ZeroOne().value(0.0) - ZeroOne().value(steps)) / steps) > 0).all()
     assert (np.diff(-SquaredHinge().subgradient(-1 / steps)) > 0).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=by_name)
+@quick
+@given(a=reals, b=reals)
+def test_derivatives_change_by_the_smoothness_times_the_distance_at_most(loss, a, b):
+    """And the loss lies below its parabola: ℓ(b) ≤ ℓ(a) + ℓ'(a)(b − a) + ½β(b − a)²."""
+    if not math.isfinite(loss.smoothness):
+        return
+    assert abs(loss.subgradient(a) - loss.subgradient(b)) <= loss.smoothness * abs(a - b) * (1 + 1e-9) + 1e-12
+    parabola = loss.value(a) + loss.subgradient(a) * (b - a) + 0.5 * loss.smoothness * (b - a) ** 2
+    assert loss.value(b) <= parabola + 1e-9 * (1 + parabola)
+
+
+@pytest.mark.parametrize(("loss", "at"), [(SquaredHinge(), 0.0), (Logistic(), 0.0), (Squared(), 3.0)], ids=str)
+def test_the_smoothness_constants_are_reached(loss, at):
+    h = 1e-5
+    slope = (loss.subgradient(at + h) - loss.subgradient(at - h)) / (2 * h)
+    assert slope == pytest.approx(loss.smoothness, rel=1e-6)
+
+
+@pytest.mark.parametrize(("loss", "corner"), [(Hinge(), 1.0), (PerceptronLoss(), 0.0), (Ramp(), 1.0)], ids=str)
+def test_losses_with_a_corner_are_not_smooth(loss, corner):
+    assert loss.smoothness == math.inf
+    assert loss.subgradient(corner - 1e-12) != loss.subgradient(corner + 1e-12)
+
+
+@pytest.mark.parametrize("loss", [Logistic(), Squared()], ids=by_name)
+def test_what_is_only_evaluated_says_so_and_names_a_loss_to_train(loss):
+    assert loss.convex
+    with pytest.raises(NotSupportedError, match=r"evaluated and not trained here\. Use 'hinge'"):
+        loss.residual([0.0], [0.0], 1.0)
+
+
+def test_the_logistic_loss_is_its_formula_and_does_not_overflow():
+    z = np.linspace(-20, 20, 41)
+    np.testing.assert_allclose(Logistic().value(z), [math.log1p(math.exp(-t)) for t in z], rtol=1e-13)
+    assert Logistic().value([-1e4, 1e4]).tolist() == [1e4, 0.0]
+    assert Logistic().subgradient([-1e4, 0.0, 1e4]).tolist() == [-1.0, -0.5, 0.0]
 
 
 # ------------------------------------------------------------------------------------------------------------- dualit
@@ -377,7 +416,7 @@ def test_losses_are_values_with_names(loss):
     assert hash(type(loss)()) == hash(loss)
 
 
-@pytest.mark.parametrize("bad", ["Hinge", "logistic", None, 1])
+@pytest.mark.parametrize("bad", ["Hinge", "huber", None, 1])
 def test_unknown_losses_are_refused(bad):
     with pytest.raises(InvalidInputError, match=r"Unknown loss .* Use one of 'hinge', 'squared_hinge', 'ramp'"):
         loss_from_name(bad)

@@ -16,15 +16,27 @@ from types import MappingProxyType
 from maxmargin.core.losses.base import Loss
 from maxmargin.core.losses.bounded import Ramp, ZeroOne
 from maxmargin.core.losses.corner import Hinge, PerceptronLoss
+from maxmargin.core.losses.smooth import Logistic, Squared
 from maxmargin.core.losses.squared_hinge import SquaredHinge
 from maxmargin.errors import InvalidInputError
 
-__all__ = ["LOSSES", "Loss", "Hinge", "SquaredHinge", "Ramp", "ZeroOne", "PerceptronLoss", "loss_from_name"]
+__all__ = [
+    "LOSSES",
+    "Loss",
+    "Hinge",
+    "SquaredHinge",
+    "Ramp",
+    "ZeroOne",
+    "PerceptronLoss",
+    "Logistic",
+    "Squared",
+    "loss_from_name",
+]
 
 LOSSES: Mapping[str, Loss] = MappingProxyType(
-    {loss.name: loss for loss in (Hinge(), SquaredHinge(), Ramp(), ZeroOne(), PerceptronLoss())}
+    {loss.name: loss for loss in (Hinge(), SquaredHinge(), Ramp(), ZeroOne(), PerceptronLoss(), Logistic(), Squared())}
 )
-"""The losses there are, by name."""
+"""The losses there are, by name; the last two are evaluated only."""
 
 TRAINABLE = tuple(name for name, loss in LOSSES.items() if loss.has_quadratic_dual or isinstance(loss, Ramp))
 """The names of those that `SVC` and `LinearSVC` can train, by a quadratic dual or by the convex steps of the ramp."""

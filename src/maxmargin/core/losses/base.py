@@ -28,6 +28,9 @@ class Loss(ABC):
         and another diagonal, and every solver of that quadratic program can train it.
     lipschitz : float
         Smallest L with |ℓ(z) − ℓ(z')| ≤ L·|z − z'|, so that w ↦ ℓ(y⟨w, x⟩) is L·‖x‖-Lipschitz; +∞ if there is none.
+    smoothness : float
+        Smallest β with |ℓ'(z) − ℓ'(z')| ≤ β·|z − z'|, so that w ↦ ℓ(y⟨w, x⟩) is β·‖x‖²-smooth; +∞ if there is none, as at a
+        corner.
     at_least_zero_one : bool
         Whether ℓ(z) is never below the 0–1 loss, so that a small ℓ proves a small error.
     """
@@ -35,6 +38,7 @@ class Loss(ABC):
     name: ClassVar[str]
     convex: ClassVar[bool]
     lipschitz: ClassVar[float]
+    smoothness: ClassVar[float] = np.inf
     at_least_zero_one: ClassVar[bool]
     has_dual: ClassVar[bool] = False
     has_quadratic_dual: ClassVar[bool] = False
@@ -89,6 +93,8 @@ class Loss(ABC):
 
     def _no_dual(self) -> NotSupportedError:
         """The refusal that every dual method shares."""
+        if self.convex:
+            return NotSupportedError(f"The loss {self.name!r} is evaluated and not trained here. Use 'hinge' or 'squared_hinge'.")
         return NotSupportedError(
             f"The loss {self.name!r} is not convex and has no dual. Use 'hinge' or 'squared_hinge', or solve the "
             "convex steps of the ramp, which are hinge problems."

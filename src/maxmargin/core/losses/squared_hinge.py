@@ -35,6 +35,7 @@ class SquaredHinge(Loss):
     name: ClassVar[str] = "squared_hinge"
     convex: ClassVar[bool] = True
     lipschitz: ClassVar[float] = np.inf
+    smoothness: ClassVar[float] = 2.0
     at_least_zero_one: ClassVar[bool] = True
     has_dual: ClassVar[bool] = True
     has_quadratic_dual: ClassVar[bool] = True
