@@ -14,7 +14,9 @@ import numpy as np
 
 from maxmargin import plot
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4), layout="constrained")
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(12, 4), layout="constrained"
+)
 w = np.linspace(-0.5, 1.1, 3201)
 hinge = np.maximum(0, 1 - np.outer(w, [1, 1, 1, 1, -4, -4]))  # two outliers
 is_small = w < 0.35

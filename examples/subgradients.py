@@ -12,7 +12,9 @@ import matplotlib.pyplot as plt
 
 from maxmargin import plot
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+figure, (left, right) = plt.subplots(
+    1, 2, figsize=(11, 4), layout="constrained"
+)
 plot.TangentsDisplay.from_loss("squared_hinge", at=[-0.5, 0.4], ax=left)
 plot.TangentsDisplay.from_loss("hinge", at=[-0.5, 1.0], ax=right)
 plt.show()
