@@ -1,7 +1,7 @@
 """Each chapter as a notebook: the page's own text and code, written beside the page when the site is built.
 
-Code that prints something ends a cell, so that its result is shown. Pictures are left out, because the cells draw them, and links,
-because their targets are pages of the site. Boxes that open, such as solutions, become sections that are folded.
+Code that prints something ends a cell, so that its result is shown. Pictures are left out, because the cells draw them, and so
+are links, because their targets are pages of the site. Boxes that open, such as solutions, become sections that are folded.
 """
 
 import doctest
@@ -22,8 +22,8 @@ TARGET = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
 OPTION = re.compile(r"\s*# doctest: .*$", re.MULTILINE)
 HEADING = re.compile(r"^(?=#{1,6} )", re.MULTILINE)
 INTRODUCTION = (
-    "This notebook is a chapter of maxmargin's documentation. It needs `pip install 'maxmargin[plot]'`. Run the cells from the top: "
-    "each uses names of those above it."
+    "This notebook is a chapter of maxmargin's documentation. It needs `pip install 'maxmargin[plot]'`. "
+    "Run the cells from the top: each uses names of those above it."
 )
 
 
