@@ -23,7 +23,7 @@ OPTION = re.compile(r"\s*# doctest: .*$", re.MULTILINE)
 HEADING = re.compile(r"^(?=#{1,6} )", re.MULTILINE)
 INTRODUCTION = (
     "This notebook is a chapter of maxmargin's documentation. It needs `pip install 'maxmargin[plot]'`. "
-    "Run the cells from the top: each uses names of those above it."
+    "Run the cells from the top: a cell uses names of those above it."
 )
 
 

@@ -144,6 +144,18 @@ def test_a_page_becomes_cells():
     nbformat.validate(nbformat.from_dict(notebooks.notebook_of(PAGE)))
 
 
+def test_a_chapter_has_a_link_to_its_notebook_below_its_title_and_other_pages_have_none():
+    nodes = pytest.importorskip("docutils.nodes")
+    for docname, links in (("chapters/bounds", 1), ("chapters/index", 0), ("bounds", 0)):
+        section = nodes.section("", nodes.title("", "Title"), nodes.paragraph("", "Words."))
+        notebooks.offer(SimpleNamespace(env=SimpleNamespace(docname=docname)), section)
+        found = list(section.findall(nodes.raw))
+        assert len(found) == links
+        if found:
+            assert 'href="bounds.ipynb" download' in found[0].astext()
+            assert section.index(found[0]) == 1
+
+
 def test_the_notebooks_are_written_beside_the_pages(tmp_path):
     app = SimpleNamespace(builder=SimpleNamespace(format="html"), srcdir=str(DOCS), outdir=str(tmp_path))
     notebooks.write(app, None)
