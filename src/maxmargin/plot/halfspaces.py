@@ -20,8 +20,9 @@ from maxmargin.typing import Floats, Indices
 FEW = 25
 """Slacks from which on their numbers would cover the samples. Chosen by eye."""
 
-SHORT = 0.1
-"""Slack up to which an arrow has no room for its number. Chosen by eye."""
+SHORT, LEAST_SEEN = 0.1, 1e-3
+"""Slacks up to which an arrow has no room for its number, and up to which it is not drawn: the gap of a fit leaves samples on the
+margin a little off it. Chosen by eye."""
 
 
 def halfspace_of(given: Any) -> Halfspace:
@@ -201,9 +202,7 @@ class DistanceDisplay(Display):
             ax.plot(*np.array([x, foot]).T, color=BLUE if distance > 0 else ORANGE, lw=1.6, ls="--", zorder=2)
             square = foot + corner * np.array([along, along + side * unit, side * unit])
             ax.plot(*square.T, color="0.5", lw=0.9, zorder=2)
-            backed = {"facecolor": ax.get_facecolor(), "alpha": 0.85, "linewidth": 0, "pad": 1.0}
-            words = f"{distance:.3g}".replace("-", "−")
-            ax.annotate(words, 0.5 * (x + foot), (6, 2), textcoords="offset points", fontsize=9, bbox=backed, zorder=5)
+            _number(ax, f"{distance:.3g}".replace("-", "−"), 0.5 * (x + foot), ink())
         for colour, marker, sign, words in ((BLUE, "o", 1, "F > 0"), (ORANGE, "s", -1, "F < 0")):
             mine = np.sign(self.distances) == sign
             if mine.any():
@@ -270,7 +269,7 @@ class SlackDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         self.boundary._draw(ax)
-        loose = np.flatnonzero(self.xi > 1e-9)  # of an exact optimum the samples on the margin are off it by rounding
+        loose = np.flatnonzero(self.xi > LEAST_SEEN)
         for j in loose:
             look = {"arrowstyle": "-|>", "color": CLASSES[self.boundary.labels[j]], "lw": 1.4, "shrinkA": 3.0, "shrinkB": 0.0}
             ax.annotate("", self.tips[j], self.boundary.X[j], arrowprops=look, zorder=7)
@@ -283,10 +282,8 @@ class SlackDisplay(Display):
 
     def _measure(self, ax: Any) -> None:
         """A double arrow from F = 0 to F = 1, at the place of the plane that is furthest from all samples."""
-        low, high = (
-            np.array([self.boundary.xx0.min(), self.boundary.xx1.min()]),
-            np.array([self.boundary.xx0.max(), self.boundary.xx1.max()]),
-        )
+        xx0, xx1 = self.boundary.xx0, self.boundary.xx1
+        low, high = np.array([xx0.min(), xx1.min()]), np.array([xx0.max(), xx1.max()])
         unit, width = self.halfspace.normalized().w, self.halfspace.width
         along, middle = np.array([-unit[1], unit[0]]), self.halfspace.project((0.5 * (low + high))[None])[0]
         feet = middle + np.linspace(-0.5, 0.5, 41)[:, None] * float(np.linalg.norm(high - low)) * along
@@ -297,21 +294,9 @@ class SlackDisplay(Display):
             centres = 0.5 * (feet + ends)[seen]
             busy = np.vstack([self.boundary.X, 0.5 * (self.boundary.X + self.tips)])
             k = int(np.argmax(np.linalg.norm(centres[:, None] - busy[None], axis=2).min(axis=1)))
-            foot, end = feet[seen][k], ends[seen][k]
-            ax.annotate(
-                "", end, foot, arrowprops={"arrowstyle": "<|-|>", "color": RED, "lw": 1.5, "shrinkA": 0, "shrinkB": 0}, zorder=7
-            )
-            backed = {"facecolor": ax.get_facecolor(), "alpha": 0.8, "linewidth": 0, "pad": 1.0}
-            ax.annotate(
-                f"1/‖w‖ = {width:.3g}",
-                centres[k],
-                (6, 4),
-                textcoords="offset points",
-                fontsize=9,
-                color=RED,
-                bbox=backed,
-                zorder=7,
-            )
+            look = {"arrowstyle": "<|-|>", "color": RED, "lw": 1.5, "shrinkA": 0, "shrinkB": 0}
+            ax.annotate("", ends[seen][k], feet[seen][k], arrowprops=look, zorder=7)
+            _number(ax, f"1/‖w‖ = {width:.3g}", centres[k], RED)
 
 
 def _line(ax: Any, halfspace: Halfspace, level: float, **look: Any) -> None:
@@ -319,6 +304,12 @@ def _line(ax: Any, halfspace: Halfspace, level: float, **look: Any) -> None:
     unit = halfspace.normalized()
     point = (level * halfspace.width - unit.b) * unit.w
     ax.axline(point, point + np.array([-unit.w[1], unit.w[0]]), **look)
+
+
+def _number(ax: Any, words: str, at: Floats, colour: str) -> None:
+    """Words beside a place, on the colour of the axes."""
+    backed = {"facecolor": ax.get_facecolor(), "alpha": 0.85, "linewidth": 0, "pad": 1.0}
+    ax.annotate(words, at, (6, 3), textcoords="offset points", fontsize=9, color=colour, bbox=backed, zorder=7)
 
 
 def _band(ax: Any, halfspace: Halfspace, level: float, low: Floats, high: Floats) -> None:
@@ -335,16 +326,8 @@ def _band(ax: Any, halfspace: Halfspace, level: float, low: Floats, high: Floats
 def _samples(ax: Any, X: Floats, labels: Indices, classes: list[str]) -> None:
     """The samples, by the colour and the mark of their class."""
     for c, name in enumerate(classes):
-        ax.scatter(
-            *X[labels == c].T,
-            s=44,
-            marker=MARKERS[c],
-            color=CLASSES[c],
-            edgecolor=ink(),
-            linewidth=0.6,
-            label=f"class {name}",
-            zorder=4,
-        )
+        look = {"s": 44, "marker": MARKERS[c], "color": CLASSES[c], "edgecolor": ink(), "linewidth": 0.6}
+        ax.scatter(*X[labels == c].T, **look, label=f"class {name}", zorder=4)
 
 
 def _frame(ax: Any, low: Floats, high: Floats, names: tuple[str, str]) -> None:
