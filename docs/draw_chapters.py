@@ -1,4 +1,4 @@
-"""Draw the pictures of the chapters: ``python docs/draw_chapters.py [CHAPTER …]``. Needs the extras "plot" and "docs".
+"""Draw the pictures of the chapters: ``python docs/draw_chapters.py [CHAPTER …]``. Needs the extra "plot".
 
 A picture is what the code of the page draws: the examples run in their order, and the k-th figure becomes NAME_k.png.
 """

@@ -10,9 +10,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
-from sphinx.application import Sphinx
-
 FOLDER = "chapters"
 FENCED = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n?", re.MULTILINE)
@@ -69,8 +66,10 @@ def _cell(lines: list[str], tags: list[str]) -> dict[str, Any]:
     return {"cell_type": "code", "execution_count": None, "metadata": metadata, "outputs": [], "source": "\n".join(lines)}
 
 
-def offer(app: Sphinx, doctree: nodes.document) -> None:
+def offer(app: Any, doctree: Any) -> None:
     """Below the title of a chapter, the link to its notebook."""
+    from docutils import nodes  # not above: pictures and tests need the cells, not Sphinx
+
     folder, _, name = app.env.docname.rpartition("/")
     title = next(iter(doctree.findall(nodes.title)), None)
     if folder == FOLDER and name != "index" and title is not None:
@@ -79,7 +78,7 @@ def offer(app: Sphinx, doctree: nodes.document) -> None:
         title.parent.insert(title.parent.index(title) + 1, link)
 
 
-def write(app: Sphinx, error: Exception | None) -> None:
+def write(app: Any, error: Exception | None) -> None:
     """Write the notebooks beside the pages."""
     if error is None and app.builder.format == "html":
         for page in chapters(Path(app.srcdir)):
@@ -93,7 +92,7 @@ def chapters(docs: Path) -> list[Path]:
     return sorted(page for page in (docs / FOLDER).glob("*.md") if page.stem != "index")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Any) -> dict[str, bool]:
     """Listen to pages that have been read, and to the end."""
     app.connect("doctree-read", offer)
     app.connect("build-finished", write)

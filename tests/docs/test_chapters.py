@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import pytest
 
 nbformat = pytest.importorskip("nbformat", reason="needs the extra test: pip install 'maxmargin[test]'")
-pytest.importorskip("sphinx", reason="needs the extra docs: pip install 'maxmargin[docs]'")
 pyplot = pytest.importorskip("matplotlib.pyplot", reason="needs the extra plot: pip install 'maxmargin[plot]'")
 
 ROOT = Path(__file__).parents[2]
@@ -145,7 +144,7 @@ def test_a_page_becomes_cells():
 
 
 def test_a_chapter_has_a_link_to_its_notebook_below_its_title_and_other_pages_have_none():
-    nodes = pytest.importorskip("docutils.nodes")
+    nodes = pytest.importorskip("docutils.nodes", reason="needs the extra docs: pip install 'maxmargin[docs]'")
     for docname, links in (("chapters/bounds", 1), ("chapters/index", 0), ("bounds", 0)):
         section = nodes.section("", nodes.title("", "Title"), nodes.paragraph("", "Words."))
         notebooks.offer(SimpleNamespace(env=SimpleNamespace(docname=docname)), section)
