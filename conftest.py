@@ -11,7 +11,7 @@ os.environ.setdefault("MAXMARGIN_QUIET", "1")  # tests look at stderr, and the f
 collect_ignore_glob = ["docs/conf.py", "docs/_extensions/*", "docs/gallery/*", "examples/*"]
 """Sphinx's: they change sys.path or need the extra docs. And scripts, which run when they are imported. tests/docs tests both."""
 NEEDS = {
-    "matplotlib": ("plot", ("/src/maxmargin/plot/", "/docs/plot.md", "/tests/plot/")),
+    "matplotlib": ("plot", ("/src/maxmargin/plot/", "/docs/plot.md", "/docs/chapters/", "/tests/plot/")),
     "distributed": ("dask", ("/src/maxmargin/distributed/", "/docs/past_one_machine.md", "/tests/distributed/")),
 }
 """Packages of extras, and what cannot run without them."""

@@ -34,6 +34,7 @@ def main() -> None:
     save(plot.DecisionBoundaryDisplay.from_estimator(SVC(C=10.0).fit(petals, names), petals, names), "regions")
     save(plot.GapDisplay.from_training(model, moons, side), "values")
     save(plot.CostEffectDisplay.from_estimator(LinearSVC(), X, y), "cost_effect")
+    save(plot.SlackDisplay.from_estimator(LinearSVC(C=0.3).fit(X, y), X, y), "slack")
     save(plot.LossesDisplay.from_losses(), "losses")
     rng = np.random.default_rng(0)
     big = rng.standard_normal((4000, 20))

@@ -96,8 +96,10 @@ def test_a_halfspace_is_drawn_with_its_margin(clouds, axes):
     np.testing.assert_array_equal(display.is_wrong, again.is_wrong)
     assert axes.get_xlabel() == "east"
     assert sum(len(points.get_offsets()) for points in drawn_samples(axes)) == len(X)
-    with pytest.raises(InvalidInputError, match="two features and a label"):
+    with pytest.raises(InvalidInputError, match="w of 3 numbers"):
         plot.DecisionBoundaryDisplay.from_estimator(Halfspace([1.0, 2.0, 3.0]), X, y)
+    with pytest.raises(InvalidInputError, match="two features and a label of two classes each, got X of shape"):
+        plot.DecisionBoundaryDisplay.from_estimator(halfspace, X, np.zeros(len(y)))
     with pytest.raises(InvalidInputError, match="trained on nothing"):
         plot.DecisionBoundaryDisplay.from_estimator(halfspace, X, y, sample_weight=np.ones(len(y)))
 

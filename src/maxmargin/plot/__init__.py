@@ -6,8 +6,12 @@ before their steps. The colours are told apart by the colour-blind, the marks in
 """
 
 from maxmargin.plot.boundary import CostEffectDisplay, DecisionBoundaryDisplay
+from maxmargin.plot.convexity import DualityDisplay, TangentsDisplay
 from maxmargin.plot.curves import GapDisplay, L1PathDisplay, LossesDisplay
+from maxmargin.plot.halfspaces import DistanceDisplay, HalfspacesDisplay, SlackDisplay
+from maxmargin.plot.influence import InfluenceDisplay
 from maxmargin.plot.samples import LeaveOneOutDisplay, MarginsDisplay
 
-__all__ = ["CostEffectDisplay", "DecisionBoundaryDisplay", "GapDisplay", "L1PathDisplay"]
-__all__ += ["LeaveOneOutDisplay", "LossesDisplay", "MarginsDisplay"]
+__all__ = ["CostEffectDisplay", "DecisionBoundaryDisplay", "DistanceDisplay", "DualityDisplay", "GapDisplay"]
+__all__ += ["HalfspacesDisplay", "InfluenceDisplay", "L1PathDisplay", "LeaveOneOutDisplay", "LossesDisplay", "MarginsDisplay"]
+__all__ += ["SlackDisplay", "TangentsDisplay"]

@@ -32,6 +32,16 @@ UPDATED = {OUTSIDE: Look("never a mistake", 0.45), ON: Look("mistakes were made 
 """Of a perceptron, whose α are counts without a bound."""
 
 
+def two_classes_of_a_plane(X: Any, y: Any) -> tuple[Floats, Indices, list[str], tuple[str, str]]:
+    """Points, numbers of their classes, and the names of both classes and both features."""
+    points, (classes, labels) = dense_rows(check_array(X, **READABLE)), np.unique(np.asarray(y), return_inverse=True)
+    if points.shape[1] != 2 or len(classes) != 2 or len(labels) != len(points):
+        got = f"X of shape {points.shape}, {len(labels)} labels of {len(classes)} classes"
+        raise InvalidInputError(f"This picture needs two features and a label of two classes each, got {got}.")
+    first, second = map(str, getattr(X, "columns", ("feature 0", "feature 1")))
+    return points, labels, [str(name) for name in classes.tolist()], (first, second)
+
+
 @dataclass(eq=False)
 class DecisionBoundaryDisplay(Display):
     """The line F(x) = 0, the margin −1 ≤ F(x) ≤ 1 around it, and the samples.
@@ -103,28 +113,26 @@ class DecisionBoundaryDisplay(Display):
         ax, legend
             As in `plot`.
         """
-        if isinstance(estimator, Halfspace):
-            if sample_weight is not None:
-                raise InvalidInputError("A Halfspace was trained on nothing: sample_weight must be None.")
-            display = cls._of_halfspace(estimator, X, y, grid_resolution, limits)
-        else:
-            display = cls.of_subject(Subject(estimator, X, y, sample_weight), grid_resolution, limits)
+        display = cls.undrawn(estimator, X, y, sample_weight, grid_resolution, limits)
         check_choice("aspect", aspect, (None, "equal", "auto"))
         display.aspect = aspect
         return display.plot(**drawing)
 
     @classmethod
-    def _of_halfspace(cls, halfspace: Halfspace, X: Any, y: Any, grid_resolution: int, limits: Any) -> Self:
-        points, (classes, labels) = dense_rows(check_array(X, **READABLE)), np.unique(np.asarray(y), return_inverse=True)
-        if points.shape[1] != 2 or len(halfspace.w) != 2 or len(classes) != 2 or len(labels) != len(points):
-            got = f"w of {len(halfspace.w)} numbers, X of shape {points.shape}, {len(labels)} labels of {len(classes)} classes"
-            raise InvalidInputError(f"The boundary of a Halfspace needs two features and a label of two classes each, got {got}.")
+    def undrawn(cls, estimator: Any, X: Any, y: Any, sample_weight: Any, grid_resolution: int, limits: Any) -> Self:
+        """The display of a classifier or a `Halfspace` and samples, not drawn yet."""
+        if not isinstance(estimator, Halfspace):
+            return cls.of_subject(Subject(estimator, X, y, sample_weight), grid_resolution, limits)
+        if sample_weight is not None:
+            raise InvalidInputError("A Halfspace was trained on nothing: sample_weight must be None.")
+        if len(estimator.w) != 2:
+            raise InvalidInputError(f"The boundary of a Halfspace needs two features, got w of {len(estimator.w)} numbers.")
+        points, labels, classes, names = two_classes_of_a_plane(X, y)
         low, high = limits_of(points) if limits is None else np.asarray(limits, dtype=np.float64).T
         xx0, xx1, rows = grid_over(low, high, grid_resolution)
-        is_wrong = (halfspace.decision(points) > 0) != (labels == 1)
-        first, second = map(str, getattr(X, "columns", ("feature 0", "feature 1")))
-        response = halfspace.decision(rows).reshape(xx0.shape)
-        return cls(xx0, xx1, response, points, labels, [str(c) for c in classes.tolist()], None, None, is_wrong, (first, second))
+        is_wrong = (estimator.decision(points) > 0) != (labels == 1)
+        response = estimator.decision(rows).reshape(xx0.shape)
+        return cls(xx0, xx1, response, points, labels, classes, None, None, is_wrong, names)
 
     @classmethod
     def of_subject(cls, subject: Subject, grid_resolution: int, limits: Any = None) -> Self:

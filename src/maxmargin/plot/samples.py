@@ -49,7 +49,7 @@ class MarginsDisplay(Display):
     --------
     >>> from maxmargin import LinearSVC, plot
     >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.5], [3.0, 3.0]], ["no", "no", "yes", "yes"]
-    >>> display = plot.MarginsDisplay.from_estimator(LinearSVC(C=10).fit(X, y), X, y)
+    >>> display = plot.MarginsDisplay.from_estimator(LinearSVC(C=10, tol=1e-9).fit(X, y), X, y)
     >>> int(display.histogram.outside.sum()), int(display.histogram.wrong.sum())
     (4, 0)
     """
