@@ -1,4 +1,4 @@
-"""What the texts state about hyperplanes and their margins before any of them is trained, in exact arithmetic where that is possible."""
+"""What the texts state about hyperplanes and their margins before any is trained, in exact arithmetic where that is possible."""
 
 import math
 from fractions import Fraction
@@ -92,3 +92,20 @@ def test_separable_samples_have_a_whole_ball_of_separating_halfspaces(seed):
         step = rng.standard_normal(4)
         step *= 0.999 * room / np.linalg.norm(step)
         assert (y * (X @ (found.w + step[:3]) + found.b + step[3]) > 0).all()
+
+
+def labelings(n):
+    """All labels of n points in which both classes occur; one of one class is met by a bias alone."""
+    return [np.array(signs) for signs in product((1, -1), repeat=n) if len(set(signs)) == 2]
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_halfspaces_take_all_labels_on_some_d_plus_one_points_and_on_no_d_plus_two(d, seed):
+    # 15.1.2: the VC-dimension of halfspaces with a bias is d + 1
+    corners = np.vstack([np.zeros(d), np.eye(d)])
+    assert all(separability(corners, y).is_separable for y in labelings(d + 1))
+    points = np.random.default_rng(seed).integers(-3, 4, (d + 2, d))
+    refused = [found for y in labelings(d + 2) if not (found := separability(points, y)).is_separable]
+    assert refused  # by Radon's theorem two hulls of them meet
+    assert all(found.check() for found in refused)

@@ -31,7 +31,7 @@ def test_an_inner_product_lies_between_plus_and_minus_the_product_of_the_lengths
 @pytest.mark.parametrize("kernel", [RBF(0.7), Polynomial(3, gamma=1.0, coef0=1.0)], ids=repr)
 @pytest.mark.parametrize("seed", range(5))
 def test_every_positive_semidefinite_matrix_is_a_matrix_of_inner_products(kernel, seed):
-    # [UNC]: K(u, v) = ⟨γ(u), γ(v)⟩ for some γ. For n points γ(x_i) may be row i of V√Λ, and the machine on these rows is the same one
+    # [UNC]: K(u, v) = ⟨γ(u), γ(v)⟩ for some γ. For n points γ(x_i) may be row i of V√Λ; the machine on these rows is the same one
     rng = np.random.default_rng(seed)
     X, y = rng.standard_normal((14, 3)), np.tile([1, -1], 7)
     K = kernel.block(X, X)
