@@ -24,6 +24,7 @@ extensions = [
     "docstrings",
     "typography",
     "benchmark_tables",
+    "concordance_tables",
     "notebooks",
 ]
 exclude_patterns = ["_build"]

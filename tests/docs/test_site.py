@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,25 @@ def test_attributes_keep_their_underscores():
         "        One.",
     ]
     assert lines[-3:] == ["Notes", "-----", "No."]
+
+
+@pytest.mark.parametrize("text", ["UML", "DUR", "UNC", "COR", "NYU"])
+def test_the_concordance_has_a_row_for_each_item_with_its_line_and_a_link(text):
+    made = extension("concordance_tables")
+    data = tomllib.loads(made.DATA.read_text(encoding="utf-8"))
+    rows = made.table(data[text], data["pages"]).removesuffix("\n`````").split("\n* - ")[2:]
+    cells = [row.splitlines() for row in "\n* -".join(rows).split("\n* -")]
+    found = [cell for cell in cells if not cell[1].startswith("  - **")]
+    assert [cell[0].strip() for cell in found] == [item["at"] for item in data[text]]
+    for cell, item in zip(found, data[text], strict=True):
+        text_of_cell = "\n".join(line.removeprefix("    ") for line in cell)
+        assert item["run"].rstrip("\n") in text_of_cell
+        assert re.search(r"\]\([\w/]+\.md(#[\w-]+)?\)", text_of_cell)
+
+
+def test_a_method_is_linked_to_its_class_in_the_reference():
+    made = extension("concordance_tables")
+    assert made.home_of("Halfspace.margin") == "api/halfspace"
+    assert made.home_of("bounds.hard_margin") == "api/bounds_hard_margin"
+    with pytest.raises(KeyError, match="missing"):
+        made.home_of("no_such.name")

@@ -165,3 +165,15 @@ def test_the_bias_is_the_average_over_the_free_support_vectors(p):
 def test_a_free_bias_balances_the_dual(p):
     beta = solve(p, tol=1e-8).beta
     assert abs(math.fsum(beta)) <= 1e-15 * np.abs(beta).max()
+
+
+@examples(60)
+@given(st.data())
+def test_the_dual_function_is_concave(data):
+    p = data.draw(problems())
+    left, right = (make_feasible(p, data.draw(duals(p))) for _ in range(2))
+    share = data.draw(st.sampled_from([0.25, 0.5, 0.9]))
+    between = make_feasible(p, share * left + (1 - share) * right)  # moves only what rounding left of Σβ
+    chord = share * p.dual(left) + (1 - share) * p.dual(right)
+    size = sum(float(np.abs(beta).sum()) + 0.5 * float(beta @ reference.gram(p) @ beta) for beta in (left, right))
+    assert p.dual(between) >= chord - 1e-9 * (1e-300 + size)
