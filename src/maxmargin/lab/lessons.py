@@ -1,0 +1,83 @@
+"""What takes longer than a fit: leave-one-out, how primal and dual close in, and the steps of the perceptron and of Pegasos."""
+
+from collections.abc import Callable
+from itertools import islice
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from maxmargin.analysis.stopped_early import stopped_early
+from maxmargin.errors import InvalidInputError
+from maxmargin.estimators import leave_one_out
+from maxmargin.lab.machines import TOL, fitted, machine
+from maxmargin.lab.outlines import grid, level
+from maxmargin.lab.state import State
+
+PATIENCE = 4.0
+"""Seconds of leave-one-out, at most."""
+
+MOST_STEPS, COARSE = 200, 61
+"""Steps of a lesson; points along each axis of the grid on which their boundaries are found."""
+
+IsOver = Callable[[], bool]
+"""Whether nobody waits for the answer any more."""
+
+
+def left_out(state: State, is_over: IsOver = lambda: False) -> dict[str, Any]:
+    """The label of each point by the machine that never saw it, and what settled it; machines with an exact optimum only."""
+    one, end = fitted(state), perf_counter() + PATIENCE
+    result = leave_one_out(
+        one.model, state.places, state.labels, resolve="once", observe=lambda _: is_over() or perf_counter() > end
+    )
+    verdicts = [
+        {"predicted": str(label), "is_wrong": bool(label != own), "is_certain": bool(sure), "how": how.name, "words": str(how)}
+        for label, own, sure, how in zip(result.predictions, state.labels, result.is_certain, result.settled_by, strict=True)
+    ]
+    return {
+        "verdicts": verdicts,
+        "error": result.error,
+        "range": list(result.error_range),
+        "retrained": result.n_retrained,
+        "counts": [[count, str(how)] for how, count in result.counts().items()],
+        "xi_alpha": None if isinstance(result.xi_alpha, tuple) else result.xi_alpha.error,
+    }
+
+
+def closing(state: State) -> dict[str, Any]:
+    """Certified primal and dual values along a fit of the problem with the largest gap."""
+    one = fitted(state)
+    worst = one.subject.worst_first[0]
+    if worst.problem is None:
+        raise InvalidInputError("A perceptron minimises nothing: there are no two values that close in.")
+    if state.estimator == "pegasos":
+        trace = one.model.trace_ if one.subject.is_binary else one.model.trace_[one.subject.parts.index(worst)]
+    else:
+        trace = stopped_early(worst.problem, TOL, PATIENCE)
+    points = [[at.iteration, at.primal, at.dual] for at in trace if np.isfinite([at.primal, at.dual]).all()]
+    return {"name": worst.name, "points": points}
+
+
+def steps(state: State) -> dict[str, Any]:
+    """The first steps of the perceptron or of Pegasos: the sample, whether w changed, w and b, and the boundary after each."""
+    if state.estimator not in ("perceptron", "pegasos"):
+        raise InvalidInputError("Only the perceptron and Pegasos go from sample to sample. Choose one of them.")
+    if len({point.label for point in state.points}) != 2:
+        raise InvalidInputError("Steps are shown for two classes.")
+    X, y = state.places, state.labels
+    kernel = fitted(state).model.kernel_
+    rows = grid(COARSE)[2]
+    values = rows if state.is_linear else kernel.block(rows, X, dtype=np.float64)
+    found = []
+    for step in islice(machine(state).steps(X, y), MOST_STEPS):
+        F = (values @ step.w + step.b).reshape(COARSE, COARSE)
+        one: dict[str, Any] = {"w": step.w.tolist() if state.is_linear else None, "b": float(step.b), "zero": level(F, 0.0)}
+        if state.estimator == "perceptron":
+            bound = float(step.margin_bound)
+            one |= {"t": step.visit, "sample": step.sample, "score": float(step.score), "changes": bool(step.is_mistake)}
+            one |= {"updates": step.n_updates, "margin_bound": bound if np.isfinite(bound) else None}
+        else:
+            one |= {"t": step.t, "sample": int(step.samples[0]), "score": float(step.scores[0])}
+            one |= {"changes": bool(step.is_violation[0]), "primal": float(step.primal), "dual": float(step.dual)}
+        found.append(one)
+    return {"steps": found}
