@@ -35,7 +35,7 @@ def test_without_a_command_there_is_help():
     assert "every answer carries its proof" in result.output
 
 
-COMMANDS = ("demo", "fit", "predict", "certify", "loo", "cv", "search", "bounds", "report", "convert", "warm-up", "info")
+COMMANDS = ("demo", "fit", "predict", "certify", "loo", "cv", "search", "bounds", "report", "convert", "lab", "warm-up", "info")
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])

@@ -13,6 +13,7 @@ from maxmargin.estimators import leave_one_out
 from maxmargin.lab.machines import TOL, fitted, machine
 from maxmargin.lab.outlines import grid, level
 from maxmargin.lab.state import State
+from maxmargin.rounding import shown_above
 
 PATIENCE = 4.0
 """Seconds of leave-one-out, at most."""
@@ -72,12 +73,24 @@ def steps(state: State) -> dict[str, Any]:
     for step in islice(machine(state).steps(X, y), MOST_STEPS):
         F = (values @ step.w + step.b).reshape(COARSE, COARSE)
         one: dict[str, Any] = {"w": step.w.tolist() if state.is_linear else None, "b": float(step.b), "zero": level(F, 0.0)}
-        if state.estimator == "perceptron":
-            bound = float(step.margin_bound)
-            one |= {"t": step.visit, "sample": step.sample, "score": float(step.score), "changes": bool(step.is_mistake)}
-            one |= {"updates": step.n_updates, "margin_bound": bound if np.isfinite(bound) else None}
-        else:
-            one |= {"t": step.t, "sample": int(step.samples[0]), "score": float(step.scores[0])}
-            one |= {"changes": bool(step.is_violation[0]), "primal": float(step.primal), "dual": float(step.dual)}
+        one |= _of_perceptron(step) if state.estimator == "perceptron" else _of_pegasos(step)
         found.append(one)
     return {"steps": found}
+
+
+def _of_perceptron(step: Any) -> dict[str, Any]:
+    what = "A mistake: w ← w + y φ(x)." if step.is_mistake else "It is on its right side: w stays."
+    proved = ""
+    if step.n_updates:
+        most = shown_above(step.margin_bound, 3)
+        proved = f" After {step.n_updates} updates it is proved that no unit vector (w, b) has a margin above {most}."
+    words = f"Visit {step.visit}: sample {step.sample} has yF = {step.score:.3g}. {what}{proved}"
+    return {"t": step.visit, "sample": step.sample, "changes": bool(step.is_mistake), "words": words}
+
+
+def _of_pegasos(step: Any) -> dict[str, Any]:
+    sample, score, changes = int(step.samples[0]), float(step.scores[0]), bool(step.is_violation[0])
+    what = "Inside the margin: w shrinks and grows by y φ(x)/(λt)." if changes else "Outside the margin: w only shrinks."
+    values = f"In the λ/2 form the primal value is {step.primal:.4g}, the dual {step.dual:.4g}."
+    words = f"Step {step.t}: sample {sample} has yF = {score:.3g}. {what} {values}"
+    return {"t": step.t, "sample": sample, "changes": changes, "primal": step.primal, "dual": step.dual, "words": words}

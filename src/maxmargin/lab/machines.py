@@ -2,7 +2,6 @@
 
 import warnings
 from dataclasses import dataclass, replace
-from pprint import pformat
 from time import perf_counter
 from typing import Any
 
@@ -29,7 +28,7 @@ LOSSES = {"squared": "squared_hinge", "ramp": "ramp"}
 TOL, TOL_OF_STEPS, EPOCHS = 1e-6, 1e-2, 100
 """Relative gaps to prove, the second that of Pegasos, which closes like 1/steps; epochs of the perceptron."""
 
-SECONDS = 2.0
+SECONDS = 1.0
 """Seconds of a fit, at most: a page must not wait longer."""
 
 
@@ -131,9 +130,15 @@ def code(state: State) -> str:
     name, given = CLASSES[state.estimator], parameters(state)
     arguments = ", ".join(f"{key}={value!r}" for key, value in given.items())
     imported = [name] + (["Regularization"] if "Regularization" in arguments else [])
-    X, y = (pformat(values.tolist(), width=100, compact=True) for values in (state.places, state.labels))
+    X, y = _listed(state.places.tolist(), 6), _listed(state.labels.tolist(), 20)
     shown = "model.n_updates_, model.witness_" if state.estimator == "perceptron" else "model.certificate_"
     return (
         f"import numpy as np\n\nfrom maxmargin import {', '.join(imported)}\n\nX = np.array({X})\ny = np.array({y})\n\n"
         f"model = {name}({arguments}).fit(X, y)\nprint({shown})\n"
     )
+
+
+def _listed(values: list[Any], per_line: int) -> str:
+    """A list as Python writes it, some values a line."""
+    lines = [", ".join(map(repr, values[k : k + per_line])) for k in range(0, len(values), per_line)]
+    return f"[{lines[0]}]" if len(lines) == 1 else "[\n    " + ",\n    ".join(lines) + ",\n]"

@@ -11,9 +11,10 @@ import secrets
 import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from maxmargin.errors import InvalidInputError, MaxMarginError, MissingExtraError
 from maxmargin.lab.answers import answer, place_outside
@@ -50,56 +51,67 @@ HEADERS = (
 """What every answer comes with."""
 
 
-def _answer(asked: dict[str, Any], is_over: IsOver) -> Any:
-    state = State.of(asked.get("state"))
-    return answer(state, Comparison.of(asked.get("comparison"), state))
+@dataclass(frozen=True)
+class Question:
+    """What is asked about: a state, and of some questions also another machine or a point."""
 
+    state: State
+    comparison: Comparison | None = None
+    point: int | None = None
 
-def _outside(asked: dict[str, Any], is_over: IsOver) -> Any:
-    state = State.of(asked.get("state"))
-    return {"place": place_outside(state, index_of(asked.get("point"), state))}
-
-
-QUESTIONS: dict[str, Callable[[dict[str, Any], IsOver], Any]] = {
-    "fit": _answer,
-    "outside": _outside,
-    "steps": lambda asked, _: steps(State.of(asked.get("state"))),
-    "closing": lambda asked, _: closing(State.of(asked.get("state"))),
-    "left_out": lambda asked, is_over: left_out(State.of(asked.get("state")), is_over),
-}
-"""What may be asked, and how it is answered."""
-
-PATIENT = ("left_out", "closing")
-"""Questions that wait in a line of their own, and that end early where a newer one comes."""
-
-
-def parsed(body: bytes) -> dict[str, Any]:
-    """The object of a question; numbers that JSON does not know are refused, and so is what is nested too deeply."""
-    try:
-        asked = json.loads(body, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInputError("The question must be JSON.") from error
-    if not isinstance(asked, dict) or not set(asked) <= {"state", "comparison", "point"}:
-        raise InvalidInputError("The question must be an object with state, comparison or point.")
-    return asked
+    @classmethod
+    def of(cls, body: bytes) -> Self:
+        """From JSON; numbers that JSON does not know are refused, and so is what is nested too deeply or not known here."""
+        try:
+            given = json.loads(body, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            raise InvalidInputError("The question must be JSON.") from error
+        if not isinstance(given, dict) or not set(given) <= {"state", "comparison", "point"}:
+            raise InvalidInputError("The question must be an object with state, comparison or point.")
+        state = State.of(given.get("state"))
+        point = given.get("point")
+        return cls(state, Comparison.of(given.get("comparison"), state), None if point is None else index_of(point, state))
 
 
 def _refuse(constant: str) -> Any:
     raise InvalidInputError(f"{constant} is no number of JSON.")
 
 
+def _outside(question: Question, _: IsOver) -> dict[str, Any]:
+    if question.point is None:
+        raise InvalidInputError("A point must be named.")
+    return {"place": place_outside(question.state, question.point)}
+
+
+QUESTIONS: dict[str, Callable[[Question, IsOver], dict[str, Any]]] = {
+    "fit": lambda asked, _: answer(asked.state, asked.comparison),
+    "outside": _outside,
+    "steps": lambda asked, _: steps(asked.state),
+    "closing": lambda asked, _: closing(asked.state),
+    "left_out": lambda asked, is_over: left_out(asked.state, is_over),
+}
+"""What may be asked, and how it is answered."""
+
+PATIENT = ("left_out", "closing")
+"""Questions that wait in a line of their own; leave-one-out ends early where a newer question comes."""
+
+
 class Line:
-    """Who is answered first: one quick and one patient question at a time; a newer quick one ends the patient ones before it."""
+    """Who is answered first: one quick and one patient question at a time; a newer one ends leave-one-out."""
 
     def __init__(self) -> None:
         self.turn, self.quick, self.patient = 0, ThreadPoolExecutor(1), ThreadPoolExecutor(1)
 
-    async def run(self, name: str, asked: dict[str, Any]) -> Any:
-        """The answer, when its turn has come."""
+    async def run(self, name: str, asked: Question) -> dict[str, Any]:
+        """The answer, or why there is none, when its turn has come."""
         is_patient = name in PATIENT
         self.turn += not is_patient
         own, waiting = self.turn, self.patient if is_patient else self.quick
-        return await asyncio.get_running_loop().run_in_executor(waiting, QUESTIONS[name], asked, lambda: self.turn != own)
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(waiting, QUESTIONS[name], asked, lambda: self.turn != own)
+        except MaxMarginError as error:
+            return {"error": str(error)}
 
 
 class Guard:
@@ -172,9 +184,10 @@ def application(token: str, port: int) -> "ASGIApp":
         if body is None:
             return JSONResponse({"error": f"A question has at most {MOST_BYTES} bytes."}, 413)
         try:
-            return JSONResponse(await line.run(name, parsed(body)))
-        except MaxMarginError as error:
+            question = Question.of(body)
+        except InvalidInputError as error:
             return JSONResponse({"error": str(error)}, 400)
+        return JSONResponse(await line.run(name, question))
 
     routes = [Route("/", page), Route("/presets", known)]
     routes += [Route(f"/{name}", partial(ask, name=name), methods=["POST"]) for name in QUESTIONS]

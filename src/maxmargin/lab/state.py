@@ -93,7 +93,7 @@ class State:
             "coef0": lambda value: _number(value, "coef0", -100.0, 100.0),
             "intercept": _flag,
         }
-        checked = {name: rule(given[name]) for name, rule in rules.items() if name in given}
+        checked: dict[str, Any] = {name: rule(given[name]) for name, rule in rules.items() if name in given}
         return cls(tuple(Point.of(point, f"point {i}") for i, point in enumerate(points)), **checked)
 
     @property
