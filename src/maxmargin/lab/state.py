@@ -1,6 +1,5 @@
 """What the page sends, checked: points of the plane with their classes, and the machine to train on them."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
@@ -22,6 +21,9 @@ NAMES = ("A", "B", "C")
 ESTIMATORS = ("hard", "soft", "squared", "ramp", "l1", "perceptron", "pegasos")
 KERNELS = ("linear", "poly", "rbf", "sigmoid")
 SPELLINGS = ("sum", "mean", "tikhonov", "pegasos", "ridge")
+
+MOST_REPEATED = 40
+"""Letters of what came that a refusal repeats."""
 
 LEAST, MOST = 1e-9, 1e9
 """Ends of C, λ and γ: beyond, costs and kernel values leave what float64 can tell apart."""
@@ -177,11 +179,9 @@ def _flag(value: Any) -> bool:
 
 def _short(value: Any) -> str:
     """What came, in a few letters: it may be anything."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    kind = type(value).__name__
     if isinstance(value, list | dict):
-        return f"{kind} of {len(value)}"
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 64:
+        return f"{type(value).__name__} of {len(value)}"
+    if isinstance(value, int) and value.bit_length() > 64:
         return f"an integer of {value.bit_length()} bits"
-    return repr(value) if len(repr(value)) <= 40 else f"{kind} of {len(repr(value))} letters"
+    words = repr(value)
+    return words if len(words) <= MOST_REPEATED else f"{words[:MOST_REPEATED]}…"
