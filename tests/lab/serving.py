@@ -2,7 +2,7 @@
 
 import json
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
 
 from maxmargin.lab import Lab
@@ -34,13 +34,14 @@ def send(lab, method, path, body=None, headers=()):
             if value is not None:
                 connection.putheader(name, value)
         connection.endheaders()
-        try:
-            if body is not None:
+        if body is not None:
+            with suppress(OSError):  # it was refused before it was all there
                 connection.send(body)
-        except OSError:  # it was refused before it was all there
-            pass
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read()
+        try:
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        except ConnectionError:
+            return 0, {}, b""  # the line was cut
     finally:
         connection.close()
 

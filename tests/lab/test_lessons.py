@@ -51,7 +51,9 @@ def test_primal_and_dual_close_in_on_the_certified_optimum(name):
     proofs = certify(one.model, state.places, state.labels)
     optima = [(proof.dual, proof.primal) for proof in (proofs if isinstance(proofs, tuple) else [proofs])]
     assert (points[:, 1] >= points[:, 2]).all()
-    assert any((points[:, 1] >= dual * (1 - 1e-9)).all() and (points[:, 2] <= primal * (1 + 1e-9)).all() for dual, primal in optima)
+    assert any(
+        (points[:, 1] >= dual * (1 - 1e-9)).all() and (points[:, 2] <= primal * (1 + 1e-9)).all() for dual, primal in optima
+    )
     assert points[-1, 1] - points[-1, 2] < 2e-2 * points[-1, 1]
 
 
@@ -93,7 +95,11 @@ def test_pegasos_shrinks_w_and_adds_the_violator():
 def test_the_margin_that_mistakes_leave_possible_is_not_below_the_true_one():
     state = STATES["Perceptron"]
     best = Perceptron(margin="compute").fit(state.places, state.labels).mistake_bound_.inputs["gamma"]
-    told = [float(one["words"].split("margin above ")[1].rstrip(".")) for one in steps(state)["steps"] if "margin above" in one["words"]]
+    told = [
+        float(one["words"].split("margin above ")[1].rstrip("."))
+        for one in steps(state)["steps"]
+        if "margin above" in one["words"]
+    ]
     assert told
     assert min(told) >= best
 

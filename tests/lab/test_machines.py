@@ -59,7 +59,7 @@ def test_leaving_out_keeps_the_cost_of_each_sample(spelling):
     state = state_of(spelling=spelling, value=0.2)
     rest = with_costs_of(state.without(3), state)
     cost = Regularization(spelling, 0.2).cost(len(state.points))
-    assert machine(rest).C == pytest.approx(cost)
+    assert pytest.approx(cost) == machine(rest).C
 
 
 @pytest.mark.parametrize("points", [[], [[0, 0, 0]], [[0, 0, 1], [1, 1, 1]]])

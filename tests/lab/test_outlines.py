@@ -39,7 +39,11 @@ def test_each_region_holds_the_places_where_its_class_is_predicted(name):
     places = np.random.default_rng(0).uniform(-HALF, HALF, (1000, 2))
     predicted = one.model.predict(places)
     found = np.array([is_inside(rings, places) for rings in drawn["regions"]])
-    near = np.abs(leads(one.model, places)).min(axis=0) < 0.05 if len(found) > 2 else np.abs(one.model.decision_function(places)) < 0.05
+    near = (
+        np.abs(leads(one.model, places)).min(axis=0) < 0.05
+        if len(found) > 2
+        else np.abs(one.model.decision_function(places)) < 0.05
+    )
     np.testing.assert_array_equal(found.sum(axis=0)[~near], 1)
     np.testing.assert_array_equal(one.model.classes_[found.argmax(axis=0)][~near], predicted[~near])
 

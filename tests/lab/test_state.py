@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin.errors import InvalidInputError
-from maxmargin.lab.state import MOST_REPEATED, MOST_POINTS, Comparison, State, index_of
+from maxmargin.lab.state import MOST_POINTS, MOST_REPEATED, Comparison, State, index_of
 
 POINTS = [[0, 1, 0], [2.5, -1, 1], [1, 1, 2]]
 
@@ -41,9 +41,10 @@ def test_no_point_lies_where_nothing_can_be_drawn(number):
 
 @pytest.mark.parametrize(
     "given",
-    [None, 3, "points", [], {}, {"points": 3}, {"points": [3]}, {"points": [[1, 2]]}, {"points": [], "exec": "1"}, {"points": "ab"},
-     {"points": [[0, 0, 3]]}, {"points": [[0, 0, -1]]}, {"points": [[0, 0, 0.5]]}, {"points": [], "value": 0}, {"points": [], "degree": 2.5},
-     {"points": [], "kernel": "precomputed"}, {"points": [], "estimator": "SVC"}, {"points": [], "spelling": "hard"}],
+    [None, 3, "points", [], {}, {"points": 3}, {"points": [3]}, {"points": [[1, 2]]}, {"points": [], "exec": "1"},
+     {"points": "ab"}, {"points": [[0, 0, 3]]}, {"points": [[0, 0, -1]]}, {"points": [[0, 0, 0.5]]}, {"points": [], "value": 0},
+     {"points": [], "degree": 2.5}, {"points": [], "kernel": "precomputed"}, {"points": [], "estimator": "SVC"},
+     {"points": [], "spelling": "hard"}],
     ids=str,
 )  # fmt: skip
 def test_other_shapes_and_names_are_refused_in_words(given):

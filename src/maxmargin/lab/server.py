@@ -192,7 +192,9 @@ def application(token: str, port: int) -> "ASGIApp":
     routes = [Route("/", page), Route("/presets", known)]
     routes += [Route(f"/{name}", partial(ask, name=name), methods=["POST"]) for name in QUESTIONS]
     routes += [Route("/{name}", page)]
-    return Guard(Starlette(routes=routes), token, (f"{HOME}:{port}", f"localhost:{port}"))
+    app = Starlette(routes=routes)
+    app.router.redirect_slashes = False
+    return Guard(app, token, (f"{HOME}:{port}", f"localhost:{port}"))
 
 
 async def _body(request: "Request") -> bytes | None:

@@ -39,6 +39,7 @@ function changed({ keepsMove = false } = {}) {
   isWanted = true;
   view.verdicts = null;
   forgetSteps();
+  $("link").value = new URL(`#${encode(view.state)}`, location.href).href;
   paint();
   showControls();
   clearTimeout(timer);
@@ -47,22 +48,23 @@ function changed({ keepsMove = false } = {}) {
 
 async function answerAll() {
   isAsking = true;
-  try {
-    while (isWanted) {
-      isWanted = false;
-      const [asked, begun] = [revision, since];
-      const comparison = view.leftOut !== null ? { point: view.leftOut, place: null } : view.moved;
-      view.answer = await ask("fit", { state: view.state, comparison });
-      paint();
-      showAnswer();
-      await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
-      showStatus(asked, performance.now() - begun);
+  while (isWanted) {
+    isWanted = false;
+    const [asked, begun, { state, leftOut, moved }] = [revision, since, view];
+    try {
+      const found = await ask("fit", { state, comparison: leftOut !== null ? { point: leftOut, place: null } : moved });
+      view.answer = { ...found, leftOut, moved, count: state.points.length };
+    } catch (error) {
+      $("status").textContent = `The lab does not answer: is it still running? (${error.message})`;
+      isAsking = false;
+      return;
     }
-  } catch (error) {
-    $("status").textContent = `The lab does not answer: is it still running? (${error.message})`;
-  } finally {
-    isAsking = false;
+    paint();
+    showAnswer();
+    await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
+    showStatus(asked, performance.now() - begun);
   }
+  isAsking = false;
   clearTimeout(timer);
   timer = setTimeout(idle, IDLE);
 }
@@ -77,9 +79,7 @@ function showStatus(asked, milliseconds) {
 
 async function idle() {
   const asked = revision;
-  const link = new URL(`#${encode(view.state)}`, location.href);
-  history.replaceState(null, "", link);
-  $("link").value = link;
+  history.replaceState(null, "", $("link").value); // not at each change: browsers allow only so many
   const isTrained = view.answer && view.answer.samples;
   const state = { state: view.state };
   if (isLesson() && isTrained) await loadSteps(asked, state);
@@ -200,12 +200,13 @@ function showCompared() {
   about.hidden = !ghost;
   if (!ghost) return;
   const change = ghost.difference === null ? "" : ` Largest change of F in the picture: ${number(ghost.difference, 2)}.`;
-  if (view.leftOut !== null) {
+  const { leftOut, moved } = view.answer;
+  if (leftOut !== null) {
     const value = ghost.value === undefined ? "" : ` (F = ${number(ghost.value)})`;
-    about.textContent = `Without point ${view.leftOut}, whose α was ${number(ghost.alpha)}, the machine predicts ${ghost.predicted} there${value}: ${ghost.is_wrong ? "wrong" : "right"}.${change}`;
+    about.textContent = `Without point ${leftOut}, whose α was ${number(ghost.alpha)}, the machine predicts ${ghost.predicted} there${value}: ${ghost.is_wrong ? "wrong" : "right"}.${change}`;
   } else {
-    const now = sampleOf(view, view.moved.point);
-    about.textContent = `Point ${view.moved.point} was moved. α before: ${number(ghost.alpha)}, now: ${number(now ? now.alpha : null)}.${change}`;
+    const now = sampleOf(view, moved.point);
+    about.textContent = `Point ${moved.point} was moved. α before: ${number(ghost.alpha)}, now: ${number(now ? now.alpha : null)}.${change}`;
   }
   about.dataset.difference = ghost.difference;
 }
@@ -494,7 +495,7 @@ async function copy(text, button) {
   }
   setTimeout(() => { button.textContent = words; }, 1500);
 }
-$("copy-link").addEventListener("click", (event) => copy(new URL(`#${encode(view.state)}`, location.href).href, event.target));
+$("copy-link").addEventListener("click", (event) => copy($("link").value, event.target));
 $("copy-code").addEventListener("click", (event) => copy($("code").textContent, event.target));
 $("save-code").addEventListener("click", () => save(new Blob([$("code").textContent], { type: "text/x-python" }), "lab.py"));
 $("save-svg").addEventListener("click", () => save(new Blob([svgText(plot)], { type: "image/svg+xml" }), "lab.svg"));

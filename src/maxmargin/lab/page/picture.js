@@ -91,8 +91,9 @@ export function draw(svg, view) {
 }
 
 export function sampleOf(view, i) {
-  const { answer, leftOut } = view;
-  if (!answer || !answer.samples || i === leftOut) return null;
+  const { answer, state } = view;
+  if (!answer || !answer.samples || answer.count !== state.points.length || i === answer.leftOut) return null;
+  const { leftOut } = answer;
   return answer.samples[leftOut !== null && i > leftOut ? i - 1 : i] || null;
 }
 
