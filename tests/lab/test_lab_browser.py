@@ -155,7 +155,7 @@ def shown_number(text):
 
 def said(name, text):
     """The number after `name =` in a sentence."""
-    return shown_number(re.search(rf"{name} = (−?[\d.]+(?:e[−+]?\d+)?)", text)[1])
+    return shown_number(re.search(rf"{name} = (−?\d+(?:\.\d+)?(?:e[−+]?\d+)?)", text)[1])
 
 
 def test_the_page_shows_what_the_library_finds(screen):
@@ -295,7 +295,7 @@ def test_every_control_does_what_it_says(screen):
     use.press("ArrowRight", "ArrowUp", "ArrowLeft")
     assert not np.array_equal(use.state.places[i], [x, y])
     assert "α before: 0, now: 0." in use.text("compared")
-    assert float(use.at("compared").get_attribute("data-difference")) < 1e-4
+    assert float(use.page.locator("#compared").get_attribute("data-difference")) < 1e-4
     np.testing.assert_allclose(use.drawn("zero"), lines, atol=0.01)
     # steps
     use.preset("Perceptron")
