@@ -116,6 +116,12 @@ def test_a_point_that_is_left_out_is_judged_by_the_machine_that_never_saw_it(i):
     assert shown["ghost"]["alpha"] == pytest.approx(full["samples"][i]["alpha"], abs=1e-9)
 
 
+def test_the_program_of_a_left_out_point_is_that_of_the_machine_without_it():
+    names = {"print": lambda *_: None}
+    exec(answer(CASES, Comparison(3, None))["code"], names)
+    np.testing.assert_array_equal(names["X"], CASES.without(3).places)
+
+
 def test_leaving_out_a_point_outside_the_margin_changes_nothing_and_another_one_does():
     alphas = [sample["alpha"] for sample in answer(CASES)["samples"]]
     for i, alpha in enumerate(alphas):

@@ -28,8 +28,8 @@ FAR = 1.25
 def answer(state: State, comparison: Comparison | None = None) -> dict[str, Any]:
     """Everything about the machine of a state; what cannot be trained says why."""
     begin = perf_counter()
-    found: dict[str, Any] = {"code": code(state), "spellings": spellings(state)} if state.points else {"code": code(state)}
-    first, second = _compared(state, comparison)
+    first, second = compared(state, comparison)
+    found: dict[str, Any] = {"code": code(first)} | ({"spellings": spellings(state)} if state.points else {})
     try:
         found |= _shown(first)
         if second is not None and comparison is not None:
@@ -41,7 +41,7 @@ def answer(state: State, comparison: Comparison | None = None) -> dict[str, Any]
     return found | {"seconds": perf_counter() - begin}
 
 
-def _compared(state: State, comparison: Comparison | None) -> tuple[State, State | None]:
+def compared(state: State, comparison: Comparison | None) -> tuple[State, State | None]:
     """The state to show, and the one for the ghost."""
     if comparison is None:
         return state, None

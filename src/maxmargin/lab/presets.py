@@ -90,7 +90,7 @@ def presets() -> list[dict[str, Any]]:
         ),
         _preset(
             "Perceptron",
-            "Step through it: each mistake turns w towards its sample, and ρ/√updates bounds every margin.",
+            "Step through it: each mistake turns w towards its sample, and an epoch without one ends it.",
             _clouds(10, 1.6, 0.8, 2),
             estimator="perceptron",
             kernel="linear",

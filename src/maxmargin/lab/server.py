@@ -17,7 +17,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Self
 
 from maxmargin.errors import InvalidInputError, MaxMarginError, MissingExtraError
-from maxmargin.lab.answers import answer, place_outside
+from maxmargin.lab.answers import answer, compared, place_outside
 from maxmargin.lab.lessons import IsOver, closing, left_out, steps
 from maxmargin.lab.presets import presets
 from maxmargin.lab.state import Comparison, State, index_of
@@ -87,7 +87,7 @@ QUESTIONS: dict[str, Callable[[Question, IsOver], dict[str, Any]]] = {
     "fit": lambda asked, _: answer(asked.state, asked.comparison),
     "outside": _outside,
     "steps": lambda asked, _: steps(asked.state),
-    "closing": lambda asked, _: closing(asked.state),
+    "closing": lambda asked, _: closing(compared(asked.state, asked.comparison)[0]),
     "left_out": lambda asked, is_over: left_out(asked.state, is_over),
 }
 """What may be asked, and how it is answered."""
@@ -223,6 +223,7 @@ class Lab:
 
     def __init__(self, port: int = 0) -> None:
         try:
+            import starlette  # noqa: F401  (what answers; uvicorn is what listens)
             import uvicorn
         except ImportError as error:
             raise MissingExtraError("The lab needs starlette and uvicorn. Run: pip install 'maxmargin[lab]'") from error

@@ -46,13 +46,15 @@ function changed({ keepsMove = false } = {}) {
   if (!isAsking) answerAll();
 }
 
+const comparison = () => (view.leftOut !== null ? { point: view.leftOut, place: null } : view.moved);
+
 async function answerAll() {
   isAsking = true;
   while (isWanted) {
     isWanted = false;
     const [asked, begun, { state, leftOut, moved }] = [revision, since, view];
     try {
-      const found = await ask("fit", { state, comparison: leftOut !== null ? { point: leftOut, place: null } : moved });
+      const found = await ask("fit", { state, comparison: comparison() });
       view.answer = { ...found, leftOut, moved, count: state.points.length };
     } catch (error) {
       $("status").textContent = `The lab does not answer: is it still running? (${error.message})`;
@@ -83,7 +85,7 @@ async function idle() {
   const isTrained = view.answer && view.answer.samples;
   const state = { state: view.state };
   if (isLesson() && isTrained) await loadSteps(asked, state);
-  const [leftOut, closing] = isTrained ? await Promise.all([ask("left_out", state), ask("closing", state)]) : [null, null];
+  const [leftOut, closing] = isTrained ? await Promise.all([ask("left_out", state), ask("closing", { ...state, comparison: comparison() })]) : [null, null];
   if (asked !== revision) return;
   view.verdicts = leftOut && leftOut.verdicts;
   showLeftOut(leftOut);
