@@ -37,7 +37,7 @@ def test_it_shows_the_numbers_of_the_library():
 
 
 def test_the_hyperplane_is_that_of_the_model():
-    shown, model = answer(CASES), SVC(kernel="linear", C=1.0, tol=1e-6).fit(CASES.places, CASES.labels)
+    shown, model = answer(CASES), SVC(kernel="linear", C=1.0, tol=1e-6, max_seconds=1.0).fit(CASES.places, CASES.labels)
     np.testing.assert_allclose(shown["hyperplane"]["w"], model.coef_[0], atol=1e-7)
     assert shown["hyperplane"]["b"] == pytest.approx(model.intercept_[0], abs=1e-7)
     assert shown["problems"][0]["norm"] == pytest.approx(np.linalg.norm(model.coef_))
@@ -105,7 +105,7 @@ def test_a_perceptron_says_how_it_ended():
 
 @pytest.mark.parametrize("i", range(0, 28, 3))
 def test_a_point_that_is_left_out_is_judged_by_the_machine_that_never_saw_it(i):
-    rest = SVC(kernel="linear", C=1.0, tol=1e-6).fit(CASES.without(i).places, CASES.without(i).labels)
+    rest = SVC(kernel="linear", C=1.0, tol=1e-6, max_seconds=1.0).fit(CASES.without(i).places, CASES.without(i).labels)
     shown = answer(CASES, Comparison(i, None))
     assert len(shown["samples"]) == len(CASES.points) - 1
     assert shown["ghost"]["predicted"] == rest.predict(CASES.places[[i]])[0]

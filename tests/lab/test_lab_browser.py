@@ -162,7 +162,7 @@ def test_the_page_shows_what_the_library_finds(screen):
     screen.preset("Moons")
     state = screen.state
     assert state == STATES["Moons"]
-    model = SVC(C=10.0, gamma=1.0, tol=1e-6).fit(state.places, state.labels)
+    model = SVC(C=10.0, gamma=1.0, tol=1e-6, max_seconds=1.0).fit(state.places, state.labels)
     proof = certify(model, state.places, state.labels)
     assert f"the objective {proof.primal:.7g} is proved" in screen.text("sentence")
     F = model.decision_function(screen.drawn("zero"))
@@ -255,7 +255,7 @@ def test_every_control_does_what_it_says(screen):
     use.at("intercept").uncheck()
     use.settle()
     assert not use.state.intercept
-    model = SVC(kernel="poly", degree=2, coef0=1.5, gamma=0.25, C=0.1, fit_intercept=False, tol=1e-6).fit(
+    model = SVC(kernel="poly", degree=2, coef0=1.5, gamma=0.25, C=0.1, fit_intercept=False, tol=1e-6, max_seconds=1.0).fit(
         state.places, state.labels
     )
     assert np.abs(model.decision_function(use.drawn("zero"))).max() < 0.02
@@ -280,10 +280,10 @@ def test_every_control_does_what_it_says(screen):
     i = next(i for i, one in enumerate(answer(cases)["samples"]) if one["group"] == "on")
     use.select(i)
     use.click("leave-out")
-    rest = SVC(kernel="linear", tol=1e-6).fit(cases.without(i).places, cases.without(i).labels)
+    rest = SVC(kernel="linear", tol=1e-6, max_seconds=1.0).fit(cases.without(i).places, cases.without(i).labels)
     assert f"predicts {rest.predict(cases.places[[i]])[0]} there" in use.text("compared")
     assert np.abs(rest.decision_function(use.drawn("zero"))).max() < 0.02
-    whole = SVC(kernel="linear", tol=1e-6).fit(cases.places, cases.labels)
+    whole = SVC(kernel="linear", tol=1e-6, max_seconds=1.0).fit(cases.places, cases.labels)
     assert np.abs(whole.decision_function(use.drawn("ghost"))).max() < 0.02
     use.click("leave-out")
     assert use.page.locator("#compared").is_hidden()
@@ -510,7 +510,7 @@ def test_machine_and_page_agree_on_the_sparse_one(screen):
     screen.preset("Leave-one-out cases")
     screen.choose("estimator", "l1")
     state = STATES["Leave-one-out cases"]
-    model = LinearSVC("l1", tol=1e-6).fit(state.places, state.labels)
+    model = LinearSVC("l1", tol=1e-6, max_seconds=1.0).fit(state.places, state.labels)
     assert np.abs(model.decision_function(screen.drawn("zero"))).max() < 0.02
     assert machine(replace(state, estimator="l1")).penalty == "l1"
     assert "leave_one_out" in (screen.settle(idle=True) or screen.text("left-out"))

@@ -258,7 +258,7 @@ def test_many_at_a_time_are_all_answered(lab):
 
 def test_what_it_answers_is_the_library_s(lab):
     state = State.of(CASES)
-    model = SVC(kernel="linear", C=1.0, tol=1e-6).fit(state.places, state.labels)
+    model = SVC(kernel="linear", C=1.0, tol=1e-6, max_seconds=1.0).fit(state.places, state.labels)
     shown = ask(lab, "fit", state=CASES)[1]
     assert shown["hyperplane"]["w"] == pytest.approx(model.coef_[0].tolist(), abs=1e-7)
     assert ask(lab, "outside", state=CASES, point=0)[1]["place"]

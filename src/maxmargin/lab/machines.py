@@ -85,15 +85,17 @@ def parameters(state: State) -> dict[str, Any]:
     if not state.intercept:
         found["fit_intercept"] = False
     if state.estimator == "perceptron":
-        return {**found, "max_iter": EPOCHS, "shuffle": False}
-    if state.estimator == "pegasos":
-        return {**found, "tol": TOL_OF_STEPS, "average": False}
-    return {**found, "tol": TOL}
+        own: dict[str, Any] = {"max_iter": EPOCHS, "shuffle": False}
+    elif state.estimator == "pegasos":
+        own = {"tol": TOL_OF_STEPS, "average": False}
+    else:
+        own = {"tol": TOL}
+    return {**found, **own, "max_seconds": SECONDS}
 
 
 def machine(state: State) -> Any:
     """The estimator, not fitted."""
-    return getattr(estimators, CLASSES[state.estimator])(**parameters(state), max_seconds=SECONDS)
+    return getattr(estimators, CLASSES[state.estimator])(**parameters(state))
 
 
 def fitted(state: State) -> Fitted:
@@ -123,7 +125,7 @@ def code(state: State) -> str:
     X = np.array([[0.0, 1.0], [2.0, 1.0]])
     y = np.array(['A', 'B'])
     <BLANKLINE>
-    model = HardMarginSVC(kernel='linear', tol=1e-06).fit(X, y)
+    model = HardMarginSVC(kernel='linear', tol=1e-06, max_seconds=1.0).fit(X, y)
     print(model.certificate_)
     <BLANKLINE>
     """

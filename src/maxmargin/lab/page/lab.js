@@ -63,13 +63,20 @@ async function answerAll() {
     }
     paint();
     showAnswer();
-    await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
+    await painted();
     showStatus(asked, performance.now() - begun);
   }
   isAsking = false;
   clearTimeout(timer);
   timer = setTimeout(idle, IDLE);
 }
+
+// a message that is sent while a frame is made arrives once it is painted
+const painted = () => new Promise((done) => requestAnimationFrame(() => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = done;
+  port2.postMessage(null);
+}));
 
 function showStatus(asked, milliseconds) {
   const status = $("status");
