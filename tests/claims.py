@@ -394,7 +394,7 @@ CLAIMS = (
     ),
     Claim(
         "lab/lessons.py",
-        " After {} updates it is proved that no unit vector",
+        " After {} it is proved that no unit vector",
         "tests/lab/test_lessons.py::test_the_margin_that_mistakes_leave_possible_is_not_below_the_true_one",
     ),
     Claim(

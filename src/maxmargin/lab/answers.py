@@ -13,9 +13,10 @@ from maxmargin import bounds
 from maxmargin.core.certificate.parts import ABSENT, INSIDE, ON, OUTSIDE
 from maxmargin.errors import InvalidInputError, MaxMarginError, NotSeparableError
 from maxmargin.estimators.per_sample import Anatomy, strongest
-from maxmargin.lab.machines import Fitted, code, fitted, spellings, with_costs_of
+from maxmargin.lab.machines import Fitted, code, counted, fitted, spellings, with_costs_of
 from maxmargin.lab.outlines import grid, outlines, response
 from maxmargin.lab.state import NAMES, Comparison, State
+from maxmargin.rounding import shown_above
 from maxmargin.typing import Floats
 
 GROUPS = {OUTSIDE: "outside", ON: "on", INSIDE: "inside", ABSENT: "outlier"}
@@ -103,7 +104,7 @@ def sentence(one: Fitted) -> str:
         witnesses = model.witness_ if isinstance(model.witness_, tuple) else (model.witness_,)
         found = [str(witness) for witness in witnesses if witness is not None]
         end = " ".join(found) if len(found) == len(witnesses) else "Its last epoch still made mistakes."
-        return f"{model.n_updates_} updates in {model.n_iter_} epochs. {end}"
+        return f"{counted(model.n_updates_, 'update')} in {counted(model.n_iter_, 'epoch')}. {end}"
     worst = subject.worst_first[0]
     which = "" if subject.is_binary else f"Of {len(subject.parts)} problems, {worst.name} has the largest gap. "
     return f"{which}{worst.certificate}"
@@ -113,8 +114,8 @@ def _problem(part: Anatomy) -> dict[str, Any]:
     proof = part.certificate
     found: dict[str, Any] = {"name": part.name, "norm": _finite(part.norm)}
     if proof is not None:
-        names = ("primal", "dual", "relative_gap", "kkt_violation", "margin")
-        found |= {name: _finite(getattr(proof, name)) for name in names}
+        found |= {name: _finite(getattr(proof, name)) for name in ("primal", "dual", "relative_gap", "kkt_violation", "margin")}
+        found["gap"] = shown_above(proof.relative_gap, 2)
         found["support"] = proof.groups.on + proof.groups.inside
     return found
 

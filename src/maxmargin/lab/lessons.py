@@ -10,7 +10,7 @@ import numpy as np
 from maxmargin.analysis.stopped_early import stopped_early
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import leave_one_out
-from maxmargin.lab.machines import TOL, fitted, machine
+from maxmargin.lab.machines import TOL, counted, fitted, machine
 from maxmargin.lab.outlines import grid, level
 from maxmargin.lab.state import State
 from maxmargin.rounding import shown_above
@@ -83,7 +83,7 @@ def _of_perceptron(step: Any) -> dict[str, Any]:
     proved = ""
     if step.n_updates:
         most = shown_above(step.margin_bound, 3)
-        proved = f" After {step.n_updates} updates it is proved that no unit vector (w, b) has a margin above {most}."
+        proved = f" After {counted(step.n_updates, 'update')} it is proved that no unit vector (w, b) has a margin above {most}."
     words = f"Visit {step.visit}: sample {step.sample} has yF = {step.score:.3g}. {what}{proved}"
     return {"t": step.visit, "sample": step.sample, "changes": bool(step.is_mistake), "words": words}
 

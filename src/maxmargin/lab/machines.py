@@ -112,6 +112,15 @@ def fitted(state: State) -> Fitted:
     return Fitted(state, model, Subject(model, X, y), told, seconds)
 
 
+def counted(count: int, what: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "update"), counted(2, "update")
+    ('1 update', '2 updates')
+    """
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def code(state: State) -> str:
     """A program that trains the same machine on the same points.
 

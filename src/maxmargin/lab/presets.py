@@ -91,7 +91,7 @@ def presets() -> list[dict[str, Any]]:
         _preset(
             "Perceptron",
             "Step through it: each mistake turns w towards its sample, and an epoch without one ends it.",
-            _clouds(10, 1.6, 0.8, 2),
+            [[x + 1.5, y + 1.5, label] for x, y, label in _clouds(10, 1.3, 0.6, 6)],
             estimator="perceptron",
             kernel="linear",
         ),

@@ -158,8 +158,9 @@ function showAnswer() {
   $("sentence").className = found.error ? "error" : "";
   $("remarks").textContent = (found.remarks || []).join(" ");
   $("code").textContent = found.code || "";
+  legend($("legend"), Boolean(found.samples && found.samples.some((one) => one.group === null)));
   table($("problems"), ["problem", "primal", "dual", "gap", "‖w‖", "support"], (found.problems || []).filter((one) => one.support !== undefined)
-    .map((one) => [one.name, number(one.primal, 6), number(one.dual, 6), number(one.relative_gap, 2), number(one.norm), one.support]));
+    .map((one) => [one.name, number(one.primal, 6), number(one.dual, 6), one.gap.replace("-", "−"), number(one.norm), one.support]));
   table($("bounds"), ["bound", "value", "formula"], (found.bounds || []).map((one) => [
     one.name, number(one.value, 3) + (one.is_vacuous ? " (vacuous)" : ""), one.formula]),
   (found.bounds || []).map((one) => [one.is_vacuous ? "vacuous" : "", one.words]));
@@ -511,7 +512,7 @@ $("save-svg").addEventListener("click", () => save(new Blob([svgText(plot)], { t
 $("save-png").addEventListener("click", async () => save(await png(plot), "lab.png"));
 window.addEventListener("hashchange", () => load(decode(location.hash.slice(1))));
 
-legend($("legend"));
+legend($("legend"), false);
 presets = await (await fetch("presets")).json();
 $("preset").append(new Option("choose a data set", ""), ...presets.map((one, k) => new Option(one.name, k)));
 if (location.hash.length > 1) {

@@ -115,15 +115,17 @@ function mark(view, [x, y, label], i) {
   return group;
 }
 
-export function legend(list) {
-  const entries = [
-    ["F = 0", path("zero", "M1 11H21")],
-    ["F = ±1", path("edge", "M1 11H21")],
-    ["on the margin, 0 < α < c", element("circle", { class: "ring on", cx: 11, cy: 11, r: 8 })],
-    ["inside or wrong, α = c", element("circle", { class: "ring inside", cx: 11, cy: 11, r: 8 })],
-    ["leave-one-out error", path("flag", "M7 3h10l-3 4l3 4h-8v8h-2Z")],
-    ["the other boundary", path("ghost", "M1 11H21")],
-  ];
+export function legend(list, isPerceptron) {
+  const ring = (kind) => element("circle", { class: `ring ${kind}`, cx: 11, cy: 11, r: 8 });
+  const groups = isPerceptron
+    ? [["a mistake was made here", ring("on")]]
+    : [
+        ["F = ±1", path("edge", "M1 11H21")],
+        ["on the margin, 0 < α < c", ring("on")],
+        ["inside or wrong, α = c", ring("inside")],
+        ["leave-one-out error", path("flag", "M7 3h10l-3 4l3 4h-8v8h-2Z")],
+      ];
+  const entries = [["F = 0", path("zero", "M1 11H21")], ...groups, ["the other boundary", path("ghost", "M1 11H21")]];
   list.replaceChildren(
     ...entries.map(([words, drawn]) => {
       const item = document.createElement("li");
