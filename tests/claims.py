@@ -408,7 +408,7 @@ CLAIMS = (
         "tests/lab/test_presets.py::test_what_is_said_not_to_be_separable_is_not",
     ),
     Claim(
-        "lab/page/lab.js",
+        "lab/lessons.py",
         "Primal (above) and dual value of {}, certified",
         "tests/lab/test_lessons.py::test_primal_and_dual_close_in_on_the_certified_optimum",
     ),

@@ -57,6 +57,14 @@ def test_primal_and_dual_close_in_on_the_certified_optimum(name):
     assert points[-1, 1] - points[-1, 2] < 2e-2 * points[-1, 1]
 
 
+def test_the_words_claim_an_enclosed_optimum_only_where_there_is_one():
+    assert "the optimum lies between" in closing(STATES["Moons"])["words"]
+    assert "last convex step" in closing(replace(STATES["An outlier"], estimator="ramp"))["words"]
+    indefinite = replace(STATES["Moons"], kernel="sigmoid", gamma=1.0, coef0=-1.0)
+    assert not fitted(indefinite).subject.parts[0].certificate.convex
+    assert "bound nothing" in closing(indefinite)["words"]
+
+
 def test_a_perceptron_has_nothing_that_closes_in():
     with pytest.raises(InvalidInputError, match="minimises nothing"):
         closing(STATES["Perceptron"])

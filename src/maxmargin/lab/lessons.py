@@ -10,6 +10,7 @@ import numpy as np
 from maxmargin.analysis.stopped_early import stopped_early
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import leave_one_out
+from maxmargin.estimators.per_sample import Anatomy
 from maxmargin.lab.machines import TOL, counted, fitted, machine
 from maxmargin.lab.outlines import grid, level
 from maxmargin.lab.state import State
@@ -56,7 +57,16 @@ def closing(state: State) -> dict[str, Any]:
     else:
         trace = stopped_early(worst.problem, TOL, PATIENCE)
     points = [[at.iteration, at.primal, at.dual] for at in trace if np.isfinite([at.primal, at.dual]).all()]
-    return {"name": worst.name, "points": points}
+    return {"name": worst.name, "points": points, "words": _of_closing(worst, state)}
+
+
+def _of_closing(part: Anatomy, state: State) -> str:
+    """What the two curves are, and whether the optimum lies between them."""
+    whose = f"the last convex step of {part.name}" if state.estimator == "ramp" else part.name
+    assert part.certificate is not None
+    if not part.certificate.convex:
+        return f"Primal and dual value of {whose} after some rounds: with an indefinite kernel they bound nothing."
+    return f"Primal (above) and dual value of {whose}, certified after some rounds of a solver: the optimum lies between them."
 
 
 def steps(state: State) -> dict[str, Any]:

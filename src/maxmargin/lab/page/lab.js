@@ -240,7 +240,7 @@ function showClosing(found) {
   $("closing").hidden = !isThere;
   if (!isThere) return;
   drawClosing($("chart"), found.points);
-  $("chart-words").textContent = `Primal (above) and dual value of ${found.name}, certified after some rounds of a solver: the optimum lies between them.`;
+  $("chart-words").textContent = found.words;
 }
 
 function showControls() {
