@@ -29,3 +29,9 @@ def test_the_rounds_rise():
 @pytest.mark.parametrize("seconds", [0.0, 1e-9])
 def test_without_time_there_is_one_moment(seconds):
     assert len(stopped_early(problem(), 1e-8, seconds)) == 1
+
+
+def test_it_stops_where_it_is_told_to():
+    told = []
+    trace = stopped_early(problem(), 1e-8, stop=lambda: bool(told.append(0)) or len(told) > 4)
+    assert 0 < len(trace) < len(stopped_early(problem(), 1e-8))

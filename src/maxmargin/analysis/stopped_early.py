@@ -1,6 +1,7 @@
 """How primal and dual values close in along a fit."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from maxmargin._loops.compile_time import Stopwatch
@@ -8,10 +9,10 @@ from maxmargin.core import Problem, Status, Trace, TracePoint
 from maxmargin.solvers import Auto, Budget, solve
 
 
-def stopped_early(problem: Problem, goal: float, max_seconds: float = math.inf) -> Trace:
-    """What is certified where a fit ends after 1, 2, 3, 5, … rounds, until it ends by itself, or all of them took so long.
+def stopped_early(problem: Problem, goal: float, max_seconds: float = math.inf, stop: Callable[[], bool] | None = None) -> Trace:
+    """What is certified where a fit ends after 1, 2, 3, 5, … rounds, until it ends by itself.
 
-    Cost: some four fits.
+    Or until all of them took so many seconds, or `stop` says so. Cost: some four fits.
     """
     from maxmargin.solvers.smo.smo import SMO
 
@@ -25,7 +26,7 @@ def stopped_early(problem: Problem, goal: float, max_seconds: float = math.inf) 
     solver, watch = SmallRounds() if isinstance(solver, SMO) else solver, Stopwatch()
     while status is Status.ITERATION_BUDGET:
         left = max(max_seconds - watch.seconds, 0.0)
-        solution = solve(problem, solver, tol=goal, budget=Budget(rounds, left))
+        solution = solve(problem, solver, tol=goal, budget=Budget(rounds, left, stop=stop))
         proved, status = solution.certificate, solution.status
         assert proved is not None
         numbers = (proved.primal, proved.dual, proved.relative_gap)

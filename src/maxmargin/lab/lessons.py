@@ -46,7 +46,7 @@ def left_out(state: State, is_over: IsOver = lambda: False) -> dict[str, Any]:
     }
 
 
-def closing(state: State) -> dict[str, Any]:
+def closing(state: State, is_over: IsOver = lambda: False) -> dict[str, Any]:
     """Certified primal and dual values along a fit of the problem with the largest gap."""
     one = fitted(state)
     worst = one.subject.worst_first[0]
@@ -55,7 +55,7 @@ def closing(state: State) -> dict[str, Any]:
     if state.estimator == "pegasos":
         trace = one.model.trace_ if one.subject.is_binary else one.model.trace_[one.subject.parts.index(worst)]
     else:
-        trace = stopped_early(worst.problem, TOL, PATIENCE)
+        trace = stopped_early(worst.problem, TOL, PATIENCE, is_over)
     points = [[at.iteration, at.primal, at.dual] for at in trace if np.isfinite([at.primal, at.dual]).all()]
     return {"name": worst.name, "points": points, "words": _of_closing(worst, state)}
 

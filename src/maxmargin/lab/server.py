@@ -87,17 +87,17 @@ QUESTIONS: dict[str, Callable[[Question, IsOver], dict[str, Any]]] = {
     "fit": lambda asked, _: answer(asked.state, asked.comparison),
     "outside": _outside,
     "steps": lambda asked, _: steps(asked.state),
-    "closing": lambda asked, _: closing(compared(asked.state, asked.comparison)[0]),
+    "closing": lambda asked, is_over: closing(compared(asked.state, asked.comparison)[0], is_over),
     "left_out": lambda asked, is_over: left_out(asked.state, is_over),
 }
 """What may be asked, and how it is answered."""
 
 PATIENT = ("left_out", "closing")
-"""Questions that wait in a line of their own; leave-one-out ends early where a newer question comes."""
+"""Questions that wait in a line of their own, and end early where a newer question comes."""
 
 
 class Line:
-    """Who is answered first: one quick and one patient question at a time; a newer one ends leave-one-out."""
+    """Who is answered first: one quick and one patient question at a time; a quick one ends the patient one."""
 
     def __init__(self) -> None:
         self.turn, self.quick, self.patient = 0, ThreadPoolExecutor(1), ThreadPoolExecutor(1)
