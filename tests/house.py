@@ -28,7 +28,7 @@ ADDED: Mapping[str, int] = {
     "scaling, cross-validation and search on the command line": 345,
     "compiling told apart, pictures by class, notebooks": 360,
     "small problems solved and certified together": 865,
-    "the lab": 790,
+    "the lab": 820,
 }
 """Lines of code that what came later may take, by what it is."""
 
