@@ -62,6 +62,14 @@ def template_sentences(source: str, file: str) -> Iterator[Sentence]:
             yield Sentence(file, constant.lineno, constant.value)
 
 
+def script_sentences(source: str, file: str) -> Iterator[Sentence]:
+    """The texts of a JavaScript file, comments left out, {} for what a template fills in."""
+    for number, line in enumerate(source.splitlines(), 1):
+        code = re.sub(r"(^|\s)//.*", "", line)
+        for double, back in re.findall(r'"([^"]*)"|`([^`]*)`', code):
+            yield Sentence(file, number, double or re.sub(r"\$\{[^}]*\}", "{}", back))
+
+
 def _below(node: ast.AST, file: str) -> Iterator[Sentence]:
     if isinstance(node, ast.Raise) and _name_of(node.exc) not in CLAIMING_ERRORS:
         return
@@ -87,12 +95,16 @@ def _name_of(raised: ast.AST | None) -> str:
     return called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
 
 
+READERS = {"*.py": sentences, "*.html.j2": template_sentences, "*.html": template_sentences, "*.js": script_sentences}
+"""What finds the sentences of each kind of file."""
+
+
 @cache
 def claiming_sentences() -> list[Sentence]:
     """All of the library."""
     return [
         one
-        for pattern, read in (("*.py", sentences), ("*.html.j2", template_sentences))
+        for pattern, read in READERS.items()
         for path in sorted(ROOT.rglob(pattern))
         for one in read(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix())
         if WORDS.search(one.text) and " " in one.text.strip()
@@ -407,6 +419,26 @@ CLAIMS = (
         "tests/estimators/stochastic/test_perceptron.py::test_where_nothing_separates_there_is_a_warning_and_no_witness",
     ),
     Claim(
+        "lab/lessons.py",
+        " After {} it is proved that no unit vector",
+        "tests/lab/test_lessons.py::test_the_margin_that_mistakes_leave_possible_is_not_below_the_true_one",
+    ),
+    Claim(
+        "lab/presets.py",
+        "Small C to large C on data that no line separates",
+        "tests/lab/test_presets.py::test_what_is_said_not_to_be_separable_is_not",
+    ),
+    Claim(
+        "lab/presets.py",
+        "No line separates these corners.",
+        "tests/lab/test_presets.py::test_what_is_said_not_to_be_separable_is_not",
+    ),
+    Claim(
+        "lab/lessons.py",
+        "Primal (above) and dual value of {}, certified",
+        "tests/lab/test_lessons.py::test_primal_and_dual_close_in_on_the_certified_optimum",
+    ),
+    Claim(
         "solvers/ramp/exact.py",
         "exact: branch and bound",
         "tests/solvers/ramp/test_ramp.py::test_the_exact_search_finds_the_least_value",
@@ -416,6 +448,8 @@ CLAIMS = (
 NO_CLAIMS = (
     ("analysis/bounds_of_dimension.py", "a number > 0 and at most 1/8"),
     ("theory/joachims.py", "2αR² + ξ ≥ 1"),
+    ("lab/machines.py", "model.n_updates_, model.witness_"),
+    ("lab/server.py", "A question has at most"),
     ("_loops/disk_cache.py", "compiled loops cannot be written"),
     ("analysis/bounds.py", "every sample has ‖x‖ ≤ ρ"),
     ("analysis/bounds.py", "some unit vector u has"),

@@ -196,6 +196,7 @@ def mistakes(one: Newcomer) -> None:
     one.run("maxmargin", "predict", "garbage.csv", "animals.csv", "-o", "alphas.txt", code=1)
     one.run("maxmargin", "fit", "animals.csv", "-o", "animals.csv", code=1)
     one.run("maxmargin", "fit", "animals.csv", "--kernel", "magic", code=2, says="'rbf'")
+    one.run("maxmargin", "lab", code=1, says="pip install 'maxmargin[lab]'")
     for name, content in kept.items():
         one.check(("mistakes",), (one.work / name).read_bytes() == content, f"{name} was overwritten")
 

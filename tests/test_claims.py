@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.claims import CLAIMS, NO_CLAIMS, WORDS, claiming_sentences, sentences, template_sentences
+from tests.claims import CLAIMS, NO_CLAIMS, WORDS, claiming_sentences, script_sentences, sentences, template_sentences
 
 HERE = Path(__file__).parent
 
@@ -59,6 +59,12 @@ def test_a_claim_is_noticed(source):
 )
 def test_a_claim_in_a_template_is_noticed(source):
     assert any(WORDS.search(one.text) and " " in one.text for one in template_sentences(source, "a.html.j2"))
+
+
+@pytest.mark.parametrize("source", ['words = "It always is.";', "const words = `At ${x} it cannot be.`;"])
+def test_a_claim_in_a_script_is_noticed(source):
+    assert any(WORDS.search(one.text) for one in script_sentences(source, "a.js"))
+    assert not list(script_sentences(f"// {source}", "a.js"))
 
 
 @pytest.mark.parametrize(

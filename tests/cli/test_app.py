@@ -2,8 +2,12 @@
 
 import json
 import re
+import signal
+import socket
+import subprocess
 import sys
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from typer.testing import CliRunner
@@ -35,7 +39,7 @@ def test_without_a_command_there_is_help():
     assert "every answer carries its proof" in result.output
 
 
-COMMANDS = ("demo", "fit", "predict", "certify", "loo", "cv", "search", "bounds", "report", "convert", "warm-up", "info")
+COMMANDS = ("demo", "fit", "predict", "certify", "loo", "cv", "search", "bounds", "report", "convert", "lab", "warm-up", "info")
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
@@ -151,3 +155,36 @@ def test_warm_up_says_what_it_did_how_long_it_took_and_where_the_loops_are(call,
     )
     told = json.loads(call("warm-up", "--json", code=0).out)
     assert told == {"command": "warm-up", "seconds": 3.0, "compiled": 7, "loaded": 2, "folder": "/somewhere"}
+
+
+def test_the_lab_opens_a_page_that_answers_and_ends_with_ctrl_c():
+    program = [sys.executable, "-c", "from maxmargin.cli import main; main()", "lab", "--no-browser"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        address = re.search(r"http://127\.0\.0\.1:\d+/\S{32,}/", process.stdout.readline())[0]
+        with urlopen(address, timeout=60) as page:
+            assert b"maxmargin lab" in page.read()
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (0, "")
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_the_lab_opens_the_browser_unless_told_not_to(monkeypatch, wanted):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("maxmargin.lab.Lab.run", lambda self: self._socket.close())
+    result = run("lab", *([] if wanted else ["--no-browser"]))
+    assert result.exit_code == 0
+    assert [address in result.output for address in opened] == [True] * wanted
+
+
+def test_a_port_that_is_taken_is_one_line_and_exit_code_1(monkeypatch, capfd):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        assert call_main(monkeypatch, "lab", "--no-browser", "--port", str(other.getsockname()[1])) == 1
+    assert len(capfd.readouterr().err.splitlines()) == 1
+
+
+def test_without_the_extra_the_lab_says_which(monkeypatch, capfd):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert call_main(monkeypatch, "lab") == 1
+    assert "pip install 'maxmargin[lab]'" in capfd.readouterr().err

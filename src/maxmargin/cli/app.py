@@ -96,6 +96,30 @@ def warm_up(screen: Screen) -> None:
     screen.answer(command="warm-up", **asdict(done))
 
 
+PORT = typer.Option("--port", min=0, max=65535, help="Port to listen on, on this machine only. Default: a free one.")
+
+
+def lab(
+    port: Annotated[int, PORT] = 0,
+    browser: Annotated[bool, option("--browser/--no-browser", None, "Whether to open the page. Default: yes.")] = True,
+) -> None:
+    """Open a page to play with: place points, move sliders, see boundary, margin and proof at once.
+
+    It runs on this machine only and asks no network. Ctrl-C ends it.
+    """
+    import webbrowser
+
+    from maxmargin.lab import Lab
+
+    one = Lab(port)
+    sys.stdout.write(f"The lab is open at {one.address}\nCtrl-C ends it.\n")
+    sys.stdout.flush()
+    if browser:
+        webbrowser.open(one.address)
+    with suppress(KeyboardInterrupt):
+        one.run()
+
+
 app = typer.Typer(
     name="maxmargin",
     no_args_is_help=True,
@@ -122,7 +146,7 @@ def maxmargin(version: Annotated[bool, VERSION] = False) -> None:
     """
 
 
-for command in (demo, fit, predict, certify, loo, cv, search, bounds, report, convert, warm_up, info):
+for command in (demo, fit, predict, certify, loo, cv, search, bounds, report, convert, lab, warm_up, info):
     app.command()(flat(command))
 
 

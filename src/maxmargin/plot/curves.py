@@ -1,13 +1,14 @@
 """Displays of curves: the losses, the gap of a fit against time, the path of the L1 penalty."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import Loss, Problem, Status, Trace, TracePoint, loss_from_name
+from maxmargin.analysis.stopped_early import stopped_early
+from maxmargin.core import Loss, Trace, loss_from_name
 from maxmargin.errors import InvalidInputError
 from maxmargin.estimators import L1Path
 from maxmargin.estimators.base import check_choice
@@ -15,7 +16,6 @@ from maxmargin.estimators.inspect import stored_problems
 from maxmargin.estimators.multiclass.per_problem import PerProblem
 from maxmargin.estimators.wrapped import unwrapped
 from maxmargin.plot.style import BESIDE, BLUE, CURVES, LINES, MARKERS, RED, Display, Drawing, ink
-from maxmargin.solvers import Auto, Budget, solve
 from maxmargin.typing import Floats, Indices
 
 FORMULAS = {
@@ -163,7 +163,7 @@ class GapDisplay(Display):
         """
         stored = stored_problems(estimator, X, y, sample_weight)
         goal = max(stored.tol or 0.0, LEAST)
-        traces = [_stopped_early(problem, goal) for problem, _ in stored.problems]
+        traces = [stopped_early(problem, goal) for problem, _ in stored.problems]
         return cls(traces, goal, None, shows, "rounds").plot(**drawing)
 
     @classmethod
@@ -214,27 +214,6 @@ class GapDisplay(Display):
         ax.plot(moments, dual, color=BLUE, ls="--", label="dual value: what no model can beat", **look)
         which = "" if len(self.traces) == 1 else f" of {self.names[self.worst] if self.names else 'the largest gap'}"
         ax.set(ylabel=f"objective{which}")
-
-
-def _stopped_early(problem: Problem, goal: float) -> Trace:
-    """What is certified where a fit ends after 1, 2, 3, 5, … rounds, until it ends by itself."""
-    from maxmargin.solvers.smo.smo import SMO
-
-    class SmallRounds(SMO):
-        """SMO in rounds of sixteen samples: it needs more of them, so that there are moments to stop at."""
-
-        tuning = replace(SMO.tuning, few=8, whole=8, size=16, part=problem.n)
-
-    found: list[TracePoint] = []
-    solver, rounds, status = Auto().choose(problem)[0], 1, Status.ITERATION_BUDGET
-    while status is Status.ITERATION_BUDGET:
-        solution = solve(problem, SmallRounds() if isinstance(solver, SMO) else solver, tol=goal, budget=Budget(rounds))
-        proved, status = solution.certificate, solution.status
-        assert proved is not None
-        numbers = (proved.primal, proved.dual, proved.relative_gap)
-        found.append(TracePoint(solution.trace[-1].seconds, solution.n_iter, *numbers))
-        rounds += 1 + rounds // 3
-    return tuple(found)
 
 
 @dataclass(eq=False)
