@@ -35,7 +35,7 @@ def unpack_dual(table: Floats, labels: Indices, n_classes: int) -> list[Floats]:
     betas = []
     for i, j in combinations(range(n_classes), 2):
         columns = np.flatnonzero((labels == i) | (labels == j))
-        betas.append(table[np.where(labels[columns] == i, j - (j > i), i - (i > j)), columns])
+        betas.append(table[np.where(labels[columns] == i, j - 1, i), columns])
     return betas
 
 
