@@ -110,10 +110,11 @@ def balls_of_each(
 
     ends = np.zeros((2, len(radii)))
     if is_free:
-        parts = [cost] if cost.min() == cost.max() else np.split(cost, starts[1:-1])
-        slopes = [slope_of(own) for own in parts]
-        weights = slopes[0].weights if len(slopes) == 1 else np.concatenate([slope.weights for slope in slopes])
-        slack = np.resize([slope.most for slope in slopes], len(radii))
+        if cost.min() == cost.max():
+            weights, slack = np.ones(len(cost)), np.full(len(radii), 0.5)
+        else:
+            slopes = [slope_of(own) for own in np.split(cost, starts[1:-1])]
+            weights, slack = np.concatenate([slope.weights for slope in slopes]), np.array([slope.most for slope in slopes])
         bias_bounds(f, error, lengths, rows, y, weights, slack, radii, starts, ends)
     return [OptimumBall(*ball) for ball in zip(radii.tolist(), *ends.tolist(), strict=True)]
 
