@@ -78,7 +78,7 @@ def _newton_round(problem: Problem, candidate: Candidate) -> Candidate:
 
 
 def straighten(problem: Problem, candidate: Candidate, errors: float = 0.0) -> Candidate:
-    """A linear candidate whose w is corrected so that its free samples lie on the margin.
+    """A linear candidate whose w (for L1: what of it is not 0) is corrected so that its free samples lie on the margin.
 
     Large β that cancel leave digits of w behind in the sum Σβ_jx_j. The shortest δ with ⟨w + δ, x_j⟩ + b = y_j on the margin
     brings them back; what it costs, ½‖δ‖², is part of the gap. With `errors` each sample is to lie outside by so many times the
@@ -87,16 +87,18 @@ def straighten(problem: Problem, candidate: Candidate, errors: float = 0.0) -> C
     _, free = snap(problem, candidate)
     if not (problem.is_linear and 0 < len(free) <= REFINE.free and len(free) * problem.X.shape[1] <= REFINE.free**2):
         return candidate
+    moves = np.flatnonzero(candidate.w) if isinstance(problem.penalty, L1) else np.arange(len(candidate.w))
     X = dense_rows(problem.X, problem.row(free))
     aim = problem.t[free]
     if errors and problem.is_classification and not problem.is_hard:
         error = scores(problem, candidate).slack_error + _roundings(problem, candidate)
         aim = aim * (1.0 + errors * error[free])
-    missing = aim - X @ candidate.w - candidate.b
+    missing, X = aim - X @ candidate.w - candidate.b, X[:, moves]
     if problem.bias.is_free:
         X, missing = X - X.mean(axis=0), missing - missing.mean()
-    step = scipy.linalg.lstsq(X, missing, lapack_driver="gelsy")[0]
-    return to_candidate(problem, candidate.beta, candidate.w + step)
+    w = candidate.w.copy()
+    w[moves] += scipy.linalg.lstsq(X, missing, lapack_driver="gelsy")[0]
+    return to_candidate(problem, candidate.beta, w)
 
 
 def straighten_rounded(problem: Problem, candidate: Candidate, tol: float) -> Candidate:
@@ -121,6 +123,11 @@ def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candi
     used, active = np.flatnonzero(candidate.beta), np.flatnonzero(candidate.w)
     if gap <= tol or not 0 < len(used) * (len(active) + 1) <= REFINE.free**2:
         return candidate
+    for errors in (0.0, 2.0) if is_l1 and active.size and isinstance(problem.loss, Hinge) else ():
+        trial = straighten(problem, candidate, errors)
+        found = certify(problem, trial, tol=tol).relative_gap
+        if found < gap:
+            best, gap = trial, found
     columns = _pulls(problem, used, active)
     for power, spare in ((1.0, 4.0), (0.0, 4.0), (-1.0, 4.0), (-1.0, 1.0)) if columns.shape[1] else ():
         sizes = np.abs(best.beta[used])
@@ -135,7 +142,7 @@ def straighten_dual(problem: Problem, candidate: Candidate, tol: float) -> Candi
         step = scipy.linalg.lstsq(rows / lengths[:, None], missing / lengths, lapack_driver="gelsy")[0] * shares
         beta = best.beta.copy()
         beta[used] += step
-        trial = replace(candidate, beta=np.clip(beta, *box(problem)))
+        trial = replace(best, beta=np.clip(beta, *box(problem)))
         for each in (trial, _topped_up(problem, trial, active)) if is_l1 else (trial,):
             found = certify(problem, each, tol=tol).relative_gap
             if found < gap:
