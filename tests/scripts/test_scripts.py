@@ -31,7 +31,6 @@ DIFFERENT = {
     "words_and_letters_together": (0.02, BY_DEFAULT),
     "sparse_rows_of_each_format": (0.04, BY_DEFAULT),
     "several_classes_by_wrappers": (0.012, BY_DEFAULT),  # one of 89 wines
-    "a_score_of_my_own": (0.031, BY_DEFAULT),  # a tumour that is missed costs five others
 }
 """Scripts whose scores differ by more, by how much at most, and why; docs/from_scikit_learn.md says it to users."""
 

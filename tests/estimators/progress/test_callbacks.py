@@ -140,7 +140,7 @@ def test_the_check_of_the_order_can_fail():
 
 def test_a_bar_moves_while_the_gap_falls():
     recorder = Recorder()
-    LinearSVC(tol=1e-6).set_callbacks(recorder).fit(X, Y)
+    LinearSVC(tol=1e-6, solver="proximal_newton").set_callbacks(recorder).fit(X, Y)
     assert len(set(recorder.gaps(0))) >= 5
 
 
@@ -184,7 +184,7 @@ def test_a_spent_budget_ends_all_tasks_but_does_not_fill_the_bar():
 
 def test_a_callback_that_answers_true_stops_the_fit_with_the_best_model_so_far():
     recorder = Recorder(lambda context: context.parent is not None and context.task_id == 29)
-    model = LinearSVC(tol=1e-6).set_callbacks(recorder).fit(X, Y)
+    model = LinearSVC(tol=1e-6, solver="proximal_newton").set_callbacks(recorder).fit(X, Y)
     assert model.status_ is Status.STOPPED
     assert model.certificate_.relative_gap > 1e-6
     assert certify(model, X, Y) == model.certificate_
@@ -224,7 +224,7 @@ def test_a_stopped_hard_margin_is_no_interrupt():
 def test_an_interrupted_fit_is_torn_down_where_it_is_and_keeps_its_model(monkeypatch):
     press_ctrl_c_before(monkeypatch, ProximalNewton, 12)
     recorder = Recorder()
-    model = LinearSVC(tol=1e-9).set_callbacks(recorder)
+    model = LinearSVC(tol=1e-9, solver="proximal_newton").set_callbacks(recorder)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, Y)
     assert faults(recorder.heard) == [("open", (0,))]
@@ -237,7 +237,7 @@ def test_an_interrupted_fit_is_torn_down_where_it_is_and_keeps_its_model(monkeyp
 def test_the_progress_bar_of_an_interrupted_fit_is_not_full(monkeypatch, capsys):
     press_ctrl_c_before(monkeypatch, ProximalNewton, 12)
     with pytest.raises(KeyboardInterrupt):
-        LinearSVC(tol=1e-9).set_callbacks(callback.ProgressBar()).fit(X, Y)
+        LinearSVC(tol=1e-9, solver="proximal_newton").set_callbacks(callback.ProgressBar()).fit(X, Y)
     assert "100%" not in capsys.readouterr().out
 
 

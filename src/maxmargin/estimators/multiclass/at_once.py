@@ -13,7 +13,7 @@ from maxmargin.estimators.multiclass.one_vs_one import rows_of_pairs
 from maxmargin.estimators.training_data import class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import Linear
-from maxmargin.solvers.base import Budget, Clock
+from maxmargin.solvers.base import DRIVER, Budget, Clock
 from maxmargin.solvers.linear import together as newton
 from maxmargin.solvers.smo import together as smo
 from maxmargin.solvers.together import Together
@@ -40,7 +40,9 @@ def solved_at_once(model: Any, X: Matrix, labels: Indices, weights: Floats, tol:
     """The solutions of a classifier with the hinge; None if its data are large, or its options are not the usual ones."""
     n, k = X.shape[0], len(model.classes_)
     typical = 2 * n // k if model._is_pairwise else n  # samples of a problem
-    is_linear = not model._is_pairwise or (k == 2 and (model.kernel == "linear" or isinstance(model.kernel, Linear)))
+    is_linear = not model._is_pairwise
+    if k == 2 and typical > MOST_SAMPLES:
+        is_linear = is_linear or model.kernel == "linear" or isinstance(model.kernel, Linear)
     is_dense = is_linear and newton.suits(X)
     if not is_dense and typical > MOST_SAMPLES:
         return None
@@ -71,6 +73,8 @@ def solved_at_once(model: Any, X: Matrix, labels: Indices, weights: Floats, tol:
         cost = np.concatenate([costs(trade_off, weights[own], factors[own]) for own in each])
     else:
         cost = costs(trade_off, weights, factors)[rows]
+    if cost.max() > DRIVER.harmless / len(cost):  # `solve` asks whether the objective leaves float64
+        return None
     if bias.scale:
         constant = np.full((X.shape[0], 1), bias.scale, dtype=X.dtype)
         X = sp.csr_array(sp.hstack((X, constant), format="csr")) if sp.issparse(X) else np.hstack((X, constant))

@@ -16,7 +16,7 @@ from maxmargin.solvers.refine import REFINE
 from maxmargin.solvers.smo.smo import SMO
 from maxmargin.solvers.smo.together import MOST_WORK
 from maxmargin.solvers.together import Solved, Sums, Together, certified
-from maxmargin.typing import Matrix
+from maxmargin.typing import Floats, Matrix
 
 
 def suits(X: Matrix) -> bool:
@@ -64,9 +64,19 @@ def solve_together(X: Matrix, problems: Together, tol: float, clock: Clock) -> l
     except KeyboardInterrupt:
         is_interrupted = True
     beta, biases = Y * (costs * theta), np.zeros(k)
+    if problems.is_free:
+        _balance(beta, costs)
     weights, X = (W, extended) if constant else (np.ascontiguousarray(W[:, :width]), rows)
     sums = Sums.of_weights(X, problems, weights, beta @ X)
     for p, f in enumerate(sums.f.reshape(k, n) if problems.is_free else ()):
         biases[p] = look(f - Y[p], Y[p], beta[p], costs[p], True)[0]  # the middle, where several are best
     why = f"{ProximalNewton().name}: {{n}} samples with {width} features"
     return certified(problems, beta.ravel(), biases, sums, True, tol, clock, steps, why, is_interrupted)
+
+
+def _balance(beta: Floats, costs: Floats) -> None:
+    """Let the sample of each problem with the most room take what Newton's steps have left of Σβ."""
+    alpha, rows, rest = np.abs(beta), np.arange(len(beta)), beta.sum(axis=1)
+    room = np.minimum(alpha, costs - alpha)
+    at = room.argmax(axis=1)
+    beta[rows, at] -= np.where(np.abs(rest) <= room[rows, at], rest, 0.0)
