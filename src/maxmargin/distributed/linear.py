@@ -171,7 +171,7 @@ class LinearSVC(OneVsRest):
 
     def _train(self, crew: Crew, plan: Plan, facts: Survey, tol: float, clock: Clock) -> bool:
         nothing, names = np.empty(0), self._problem_names()
-        with watching(self, nothing, nothing.astype(np.intp), nothing, tol, names) as watch:
+        with watching(self, nothing, partial(self._as_given, nothing.astype(np.intp)), nothing, tol, names) as watch:
             for k in range(len(names)):
                 watch.begin(k)
             observers = [watch.observer(k, Digits(tol).share) for k in range(len(names))]

@@ -74,13 +74,14 @@ def stored_problems(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -
     if not hasattr(estimator, "certificate_"):
         raise NotSupportedError(estimator._why_uncertified())
     probe = type(estimator)(**estimator.get_params(deep=False))
-    X, labels, weights = probe._validated(X, y, sample_weight)
-    if X.shape != estimator.shape_fit_ or not np.array_equal(probe.classes_, estimator.classes_):
-        fitted = f"shape {estimator.shape_fit_} and classes {estimator.classes_}"
-        raise InvalidInputError(f"The training data are needed, of {fitted}; got {X.shape} and {probe.classes_}.")
-    problems = estimator._candidates(X, labels, weights)
-    found = Fingerprint.of(X, labels, weights)
-    data = found.told_from(getattr(estimator, "fingerprint_", None)) if found else QUESTION
+    X, y, weights = probe._validated(X, y, sample_weight)
+    known, found = ((one.shape_fit_ if one is estimator else X.shape, getattr(one, "classes_", ())) for one in (estimator, probe))
+    if known[0] != found[0] or not np.array_equal(known[1], found[1]):
+        fitted, given = (f"{shape}" + (f" and classes {classes}" if len(classes) else "") for shape, classes in (known, found))
+        raise InvalidInputError(f"The training data are needed, of shape {fitted}; got {given}.")
+    problems = estimator._candidates(X, y, weights)
+    own = Fingerprint.of(X, y, weights)
+    data = own.told_from(getattr(estimator, "fingerprint_", None)) if own else QUESTION
     return Stored(problems, data, None if estimator.tol is None else float(estimator.tol))
 
 

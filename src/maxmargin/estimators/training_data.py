@@ -210,15 +210,16 @@ class Fingerprint(NamedTuple):
     samples_in_any_order: int
 
     @classmethod
-    def of(cls, X: Matrix, labels: Indices, weights: Floats) -> "Fingerprint | None":
-        """Of validated data; None of samples that are no numbers. Cost: that of `row_numbers`."""
+    def of(cls, X: Matrix, y: Indices | Floats, weights: Floats) -> "Fingerprint | None":
+        """Of validated data with labels or targets y; None of samples that are no numbers. Cost: that of `row_numbers`."""
         from maxmargin._loops.fingerprint import fold
 
         if X.dtype.names:
             return None
         rows, out = row_numbers(X), np.zeros(5, dtype=np.uint64)
+        marks = (y + 0.0).view(np.int64) if y.dtype.kind == "f" else y.astype(np.int64, copy=False)  # −0 is 0
         with np.errstate(over="ignore"):  # of loops that run uncompiled
-            fold(rows, labels.astype(np.int64, copy=False), np.ascontiguousarray(weights).view(np.uint64), out)
+            fold(rows, marks, np.ascontiguousarray(weights).view(np.uint64), out)
         return cls(*out.tolist())
 
     def told_from(self, kept: "Fingerprint | None") -> str | None:
