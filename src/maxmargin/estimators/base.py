@@ -7,6 +7,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any, Self
@@ -109,6 +110,7 @@ class Machine(ShownInNotebooks, TakesCallbacks, BaseEstimator, ABC):  # type: ig
     penalty: Any = "l2"
     cache_size: Any = "auto"
     solver: Any = "auto"
+    shrinking: Any = True
     warm_start: Any = False
     n_jobs: Any = None
     random_state: Any = None
@@ -222,7 +224,14 @@ class Machine(ShownInNotebooks, TakesCallbacks, BaseEstimator, ABC):  # type: ig
 
     def _solver(self, seed: int, n_threads: int) -> Solver | Auto:
         """The solver that the parameters ask for."""
-        return solver_from_name(self.solver, seed=seed, n_threads=n_threads)
+        solver = solver_from_name(self._solver_name(), seed=seed, n_threads=n_threads)
+        if check_flag("shrinking", self.shrinking) or not hasattr(solver, "shrinking"):
+            return solver
+        return replace(solver, shrinking=False)  # type: ignore[type-var]
+
+    def _solver_name(self) -> Any:
+        """The solver that was asked for."""
+        return self.solver
 
     def _trainer(self, k: int, seed: int) -> Train:
         """What solves problem k."""

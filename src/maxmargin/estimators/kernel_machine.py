@@ -92,6 +92,37 @@ class KernelMachine(KernelParameters):
         self._expansion: Any = None if is_linear else Expansion(kernel, reference, self._dual, groups)
         self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
 
+    # -- one problem ---------------------------------------------------------------------------------------------
+
+    def _store_single(self, X: Matrix, kernel: Kernel, beta: Floats, solutions: list[Solution]) -> None:
+        """Keep the model of a single problem, β of each row of X."""
+        support = np.flatnonzero(beta)
+        self._dual = beta[support][np.newaxis]
+        self.n_support_ = np.array([len(support)], dtype=np.int32)
+        self._store_vectors(X, kernel, support, None, solutions)
+        self.n_iter_: Any = max(solutions[0].n_iter, 1)
+
+    def _single(self, X: Matrix) -> Floats:
+        """F of a single problem, from checked rows."""
+        if self._expansion is None:
+            return np.asarray(products.scores(X, self._weights[0]) + self.intercept_[0])
+        return np.asarray(self._expansion(X, usable_threads(self.n_jobs))[0, 0] + self.intercept_[0])
+
+    def _single_bounded(self, X: Matrix) -> tuple[Floats, Floats]:
+        """f of a single problem without its bias, and a bound of its error, from checked rows."""
+        if self._expansion is None:
+            return products.scores(X, self._weights[0]), products.score_errors(X, self._weights[0])
+        sums, errors = self._expansion.bounded(X, np.float64, usable_threads(self.n_jobs))
+        return sums[0, 0], errors[0]
+
+    def _certain_ends(self, X: Matrix) -> tuple[Floats, Floats]:
+        """The ends of the interval that holds the exact optimum's F(x); infinite where nothing is known."""
+        if not self._balls or isinstance(self.kernel_, Precomputed):
+            return np.full(X.shape[0], -np.inf), np.full(X.shape[0], np.inf)
+        f, errors = self._single_bounded(X)
+        lengths = lengths_from(np.asarray(self.kernel_.diag(X), dtype=np.float64))
+        return self._balls[0].interval(f, errors, lengths)
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelClassifier(KernelMachine, Classifier):

@@ -18,7 +18,6 @@ from maxmargin.estimators.ramp_loss import EXACT, OF_RAMP, last_steps, ramp_trai
 from maxmargin.estimators.training_data import Fingerprint, checked_input, class_factors, costs
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import Kernel, Linear
-from maxmargin.solvers import Auto, Solver, solver_from_name
 from maxmargin.typing import Floats, Indices, Matrix
 
 
@@ -95,9 +94,9 @@ class Classifier(ClassifierMixin, Machine):  # type: ignore[misc]
 
     # -- solve ---------------------------------------------------------------------------------------------------
 
-    def _solver(self, seed: int, n_threads: int) -> Solver | Auto:
-        """The solver that the parameters ask for; the exact search of the ramp chooses its own."""
-        return solver_from_name("auto" if self.solver == EXACT else self.solver, seed=seed, n_threads=n_threads)
+    def _solver_name(self) -> Any:
+        """The solver that was asked for; the exact search of the ramp chooses its own."""
+        return "auto" if self.solver == EXACT else self.solver
 
     def _trainer(self, k: int, seed: int) -> Train:
         if self.loss == "ramp":
