@@ -108,7 +108,7 @@ class Auto:
                 return LinearProgram(), reason
             return PrimalCD(self.seed), f"L1 on {n} samples with {d} features: few of them get a weight"
         if not problem.is_linear:
-            reason = f"{n} samples with a kernel: kernel rows only where they are needed"
+            reason = f"{n * problem.period // problem.n} samples with a kernel: kernel rows only where they are needed"
             return SMO(n_threads=self.n_threads, shrinking=self.shrinking), reason
         is_narrow = d <= self.tuning.few_features and n >= 2 * self.tuning.roomy * d
         if is_narrow and ProximalNewton().accepts(problem) is None:

@@ -32,8 +32,6 @@ def rows_of_pairs(labels: Indices, n_classes: int) -> tuple[Indices, Indices]:
 
 def unpack_dual(table: Floats, labels: Indices, n_classes: int) -> list[Floats]:
     """β of each pair, from a `dual_coef_` with a column for each sample."""
-    if n_classes == 2:
-        return [table[0]]
     betas = []
     for i, j in combinations(range(n_classes), 2):
         columns = np.flatnonzero((labels == i) | (labels == j))
