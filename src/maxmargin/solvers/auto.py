@@ -99,7 +99,7 @@ class Auto:
             reason = f"of {n} samples few touch a hard margin, so only those are looked at closely"
             return ConstraintGeneration(), reason
         if problem.groups is not None:
-            if InteriorPoint().accepts(problem) is None:
+            if problem.is_linear and InteriorPoint().accepts(problem) is None:
                 return InteriorPoint(), f"{n} samples in groups: their sums are equations"
             return SMO(n_threads=self.n_threads, shrinking=self.shrinking), f"{n} samples in groups: pairs within each"
         if isinstance(problem.penalty, L1):
