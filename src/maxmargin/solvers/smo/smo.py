@@ -153,7 +153,8 @@ class SMO(Solver):
         tuning = self.tuning
         if not self._is_refined(state.problem) or state.rounds >= tuning.window:
             return tol
-        return tol if state.stands_still(tuning.slow_rounds) else min(tol, tuning.fine)
+        fine = tuning.fine if state.problem.groups is None else DRIVER.finest  # groups have no Newton steps for the last digits
+        return tol if state.stands_still(tuning.slow_rounds) else min(tol, fine)
 
     def _restart(self, state: State, beta: Floats, f: Floats) -> None:
         """Begin again at β, whose scores are known, with all samples."""
