@@ -7,9 +7,7 @@
 Regression (ε-SVR) has each row twice, with y = ±1 and r = ±t − ε. One class has y = 1, r = 0, τ = 1 and b = −ρ. With `groups`
 each group of samples has its own b and its own τ that its β sum up to: ν-SVC has r = 0, the classes as groups, totals ±½ and b∓ρ.
 
-A **vector of the feature space** is a plain array: the d weights themselves where the kernel is linear, and the n
-coefficients v of Σ_j v_j φ(x_j) for every other kernel. `Problem` knows its inner product, so nobody else needs to ask
-which of the two it is.
+A **vector of the feature space** is an array: the d weights where the kernel is linear, else n coefficients v of Σ_j v_j φ(x_j).
 """
 
 import math
@@ -216,9 +214,9 @@ class Problem:
     @cached_property
     def period(self) -> int:
         """n, or n/2 where the second half of the samples repeats the rows of the first with the other label: a regression."""
-        m, rows = self.n // 2, self.rows
-        is_twice = rows is not None and self.target is not None and 2 * m == self.n and np.array_equal(rows[:m], rows[m:])
-        return m if is_twice and (self.y[:m] == 1.0).all() and (self.y[m:] == -1.0).all() else self.n
+        m, rows = self.n // 2, None if self.target is None else self.rows
+        is_twice = rows is not None and np.array_equal(rows[:m], rows[m:]) and np.array_equal(self.y, np.repeat([1.0, -1.0], m))
+        return m if is_twice else self.n
 
     def zero(self) -> Floats:
         """The zero vector of the feature space."""

@@ -15,8 +15,8 @@ from maxmargin.core.bias import hinge_interval
 from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
 from maxmargin.solvers import SMO, Auto, Budget, InteriorPoint, solve
 from maxmargin.solvers.base import Clock
-from maxmargin.solvers.smo.smo import largest
 from maxmargin.solvers.smo.active import Active
+from maxmargin.solvers.smo.smo import largest
 from maxmargin.solvers.smo.state import LoopColumns, SMOTuning, WorkingKernel
 from tests.problems import bag_of_words
 from tests.strategies import examples, generators, problems

@@ -36,6 +36,9 @@ from maxmargin.typing import Floats
 FLOOR = 1e-8
 """Share of ½(Σ|β_j|‖φ_j‖)² that a gap is compared with at least: sums of that size round by 1e-16 of it, eight digits remain."""
 
+FLOOR_OF_TARGETS = 1e-12
+"""The same, as a share of Σ c_j|r_j|: some 9000 unit roundoffs. Constant targets have no loss that is larger."""
+
 QUESTION = "Are these the training rows, in their order?"
 """What is asked about data that cannot be compared with those of the fit."""
 
@@ -245,9 +248,13 @@ def _by_group(problem: Problem, samples: Samples, lengths: Lengths | None) -> li
 
 
 def _floor(problem: Problem, beta: Floats) -> float:
-    """The least denominator of a relative gap where P* may be 0: a share of ½(Σ|β_j|‖φ_j‖)² ≥ ½‖w(β)‖²."""
+    """The least denominator of a relative gap where P* may be 0: a share of ½(Σ|β_j|‖φ_j‖)² ≥ ½‖w(β)‖².
+
+    With targets it is a multiple of the rounding of Σ c_j|r_j|, too, that the smallest losses are told from 0 by.
+    """
     used = np.flatnonzero(beta)
-    return 0.5 * FLOOR * float(np.abs(beta[used]) @ np.sqrt(np.maximum(problem.diag(used), 0.0))) ** 2
+    least = 0.5 * FLOOR * float(np.abs(beta[used]) @ np.sqrt(np.maximum(problem.diag(used), 0.0))) ** 2
+    return least if problem.target is None else max(least, FLOOR_OF_TARGETS * float(problem.cost @ np.abs(problem.target)))
 
 
 def _lengths_of_counted(problem: Problem) -> Lengths:

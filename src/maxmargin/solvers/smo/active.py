@@ -44,19 +44,8 @@ class Active:
         m = n // 2
         middle, group = 0.5 * (t[:m] + t[m:]), np.zeros(m, dtype=np.intp)
         width = 0.5 * (t[m:] - t[:m])
-        return cls(
-            np.arange(m),
-            problem.y[:m],
-            middle,
-            problem.cost[:m],
-            lo[m:],
-            hi[:m],
-            delta[:m],
-            group,
-            width,
-            folded(beta),
-            np.empty(m),
-        )
+        own = problem.y[:m], middle, problem.cost[:m], lo[m:], hi[:m], delta[:m], group, width
+        return cls(np.arange(m), *own, folded(beta), np.empty(m))
 
     @property
     def is_free(self) -> Flags:
