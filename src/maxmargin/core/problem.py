@@ -146,7 +146,7 @@ class Problem:
 
     def offset(self, b: Any, on: Indices | slice = slice(None)) -> Any:
         """The bias of each of these samples: b itself, or that of their group."""
-        return b if self.groups is None else b[self.groups[on]]
+        return b if self.groups is None or np.ndim(b) == 0 else b[self.groups[on]]
 
     def biased(self, b: Any) -> float:
         """τb, or the sum of the groups' τb."""

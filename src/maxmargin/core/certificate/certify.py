@@ -250,11 +250,16 @@ def _by_group(problem: Problem, samples: Samples, lengths: Lengths | None) -> li
 def _floor(problem: Problem, beta: Floats) -> float:
     """The least denominator of a relative gap where P* may be 0: a share of ½(Σ|β_j|‖φ_j‖)² ≥ ½‖w(β)‖².
 
-    With targets it is a multiple of the rounding of Σ c_j|r_j|, too, that the smallest losses are told from 0 by.
+    With totals, which might all be made by samples of length 0, also of ½(Σ|τ| · the mean length)²; with targets a multiple of
+    the rounding of Σ c_j|r_j|, too, that the smallest losses are told from 0 by.
     """
-    used = np.flatnonzero(beta)
-    least = 0.5 * FLOOR * float(np.abs(beta[used]) @ np.sqrt(np.maximum(problem.diag(used), 0.0))) ** 2
-    return least if problem.target is None else max(least, FLOOR_OF_TARGETS * float(problem.cost @ np.abs(problem.target)))
+    used, totals = np.flatnonzero(beta), abs(problem.total) if problem.totals is None else float(np.abs(problem.totals).sum())
+    length = float(np.abs(beta[used]) @ np.sqrt(np.maximum(problem.diag(used), 0.0)))
+    if totals > 0.0:
+        mean = float(problem.cost @ np.sqrt(np.maximum(problem.diag(), 0.0))) / float(problem.cost.sum())
+        length = max(length, totals * mean)
+    losses = 0.0 if problem.target is None else FLOOR_OF_TARGETS * float(problem.cost @ np.abs(problem.target))
+    return max(0.5 * FLOOR * length**2, losses)
 
 
 def _lengths_of_counted(problem: Problem) -> Lengths:
