@@ -23,7 +23,10 @@ import maxmargin
 VERSION = "1.9."
 """The scikit-learn that the lists were made for; its tests change from version to version."""
 
-OURS = {"SVC": maxmargin.SVC, "LinearSVC": maxmargin.LinearSVC, "l1_min_c": maxmargin.l1_min_c}
+OURS = {
+    **{name: getattr(maxmargin, name) for name in ("SVC", "LinearSVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM")},
+    "l1_min_c": maxmargin.l1_min_c,
+}
 
 
 class Count(NamedTuple):
@@ -179,7 +182,8 @@ def put_in_place(patch, taken):
         patch.setattr(sklearn.svm, name, ours)
         if hasattr(sklearn.svm._bounds, name):
             patch.setattr(sklearn.svm._bounds, name, ours)
-    for kind, name in itertools.product((maxmargin.SVC, maxmargin.LinearSVC), ("__init__", "fit")):
+    kinds = [ours for ours in OURS.values() if inspect.isclass(ours)]
+    for kind, name in itertools.product(kinds, ("__init__", "fit")):
         patch.setattr(kind, name, noted(getattr(kind, name), taken))
 
 
@@ -231,7 +235,7 @@ source_of = functools.cache(inspect.getsource)
 
 
 def names_us(text):
-    return re.search(r"\b(SVC|LinearSVC|l1_min_c)\b", text) is not None
+    return re.search(rf"\b({'|'.join(OURS)})\b", text) is not None
 
 
 def fixture(name, module, request):

@@ -114,6 +114,9 @@ def reach(beta: Floats, hi: Floats, total: float) -> Floats:
         room = np.where(np.isfinite(hi), hi, total) - beta
         if not room.any():
             break
+        of_others = np.where(beta > 0.0, 0.0, room)
+        if float(room.sum()) - float(of_others.sum()) > 2.0 * (goal - plus):  # those in use have enough: no others come in
+            room = room - of_others
         beta = np.minimum(beta + room * min((goal - plus) / float(room.sum()), 1.0), hi)
     return beta
 

@@ -26,6 +26,12 @@ def check_share(nu: Any) -> float:
     return float(nu)
 
 
+def _is_rounding(problem: Problem, solution: Solution) -> bool:
+    """Whether w is no longer than what Σβ_jx_j rounds: the origin is among the samples, and no hyperplane is before it."""
+    bulk = float(np.abs(solution.beta) @ problem.lengths)
+    return bool(float(np.linalg.norm(solution.w)) <= float(gamma(problem.n)) * bulk)
+
+
 def reachable(total: float, costs: Floats) -> float:
     """The total, or the largest that Σβ may exceed by its own rounding: with ν = 1 every α is at its bound."""
     return min(total, float(costs.sum()) * (1.0 - 64.0 * float(gamma(len(costs)))))
@@ -145,6 +151,9 @@ class OneClassSVM(OutlierMixin, KernelMachine, Machine):  # type: ignore[misc]
     def _settled(self, k: int, problem: Problem, solution: Solution) -> Solution:
         """With the best ρ of its scores: then the outliers' share is at most ν, whatever the gap."""
         scores = solution.scores
+        if problem.is_linear and _is_rounding(problem, solution):
+            origin = replace(solution, w=problem.zero(), b=0.0, scores=None)
+            return replace(origin, certificate=certify(problem, origin, tol=float(self.tol)))
         if scores is None or not np.isfinite(scores.values).all():
             return solution
         b, beta = best_bias(problem, solution.beta, scores.values).middle, make_feasible(problem, solution.beta)
@@ -160,6 +169,8 @@ class OneClassSVM(OutlierMixin, KernelMachine, Machine):  # type: ignore[misc]
         super()._store(X, y, problems, solutions)
         self._store_single(X, problems[0].kernel, solutions[0].beta, solutions)
         self.offset_ = -self.intercept_
+        scores, b = solutions[0].scores, self.intercept_[0]
+        self._offset_error = 0.0 if scores is None else float(scores.error[scores.values + b == 0.0].max(initial=0.0))
 
     def _stored(self, y: Floats) -> list[Candidate]:
         beta = self._spread(self._dual, len(y))[0]
@@ -200,4 +211,4 @@ class OneClassSVM(OutlierMixin, KernelMachine, Machine):  # type: ignore[misc]
     def _decision(self, X: Matrix) -> Floats:
         f, errors = self._single_bounded(X)
         F = f + self.intercept_[0]
-        return np.where(np.abs(F) <= errors + UNIT * np.abs(f), 0.0, F)
+        return np.where(np.abs(F) <= errors + self._offset_error + UNIT * np.abs(f), 0.0, F)
