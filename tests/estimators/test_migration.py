@@ -89,9 +89,11 @@ def test_the_weights_of_a_kernel_machine_cannot_be_written_to():
 def test_every_parameter_of_scikit_learn_is_taken():
     assert set(sklearn.svm.SVC().get_params()) <= set(SVC().get_params())
     assert set(sklearn.svm.LinearSVC().get_params()) <= set(LinearSVC().get_params())
+    for name in ("SVR", "NuSVC", "NuSVR", "OneClassSVM"):
+        assert set(getattr(sklearn.svm, name)().get_params()) <= set(getattr(maxmargin, name)().get_params())
 
 
-NAMES = set(sklearn.svm.__all__) - {"SVC", "LinearSVC", "l1_min_c"}
+NAMES = set(sklearn.svm.__all__) - {"SVC", "LinearSVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM", "l1_min_c"}
 
 
 def test_the_names_that_are_not_here_are_those_of_scikit_learn():

@@ -30,7 +30,7 @@ from maxmargin.typing import Floats, Indices, Matrix
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class NuSVC(KernelClassifier):
-    r"""The ν-support vector classifier: scikit-learn's NuSVC, with a proof.
+    r"""The support vector classifier by a share ν: scikit-learn's NuSVC, with a proof.
 
         min ½‖w‖² − νΣc·ρ + Σ_j c_j max(0, ρ − y_j (⟨w, φ(x_j)⟩ + b)),        c_j = sample_weight_j · class_weight
 
@@ -205,7 +205,7 @@ def _blur(problem: Problem, certificate: Certificate | None) -> float:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class NuSVR(KernelRegressor):
-    r"""ν-support vector regression: scikit-learn's NuSVR, with a proof.
+    r"""Support vector regression by a share ν: scikit-learn's NuSVR, with a proof.
 
         min ½‖w‖² + νΣc·ε + Σ_j c_j max(0, |y_j − ⟨w, φ(x_j)⟩ − b| − ε),        c_j = C · sample_weight_j
 
