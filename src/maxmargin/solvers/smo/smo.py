@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.core import Candidate, Problem, make_feasible, to_candidate
-from maxmargin.core.candidate import box
+from maxmargin.core.candidate import bias_totals, box
 from maxmargin.core.certificate.scores import scored
 from maxmargin.core.regression import folded
 from maxmargin.kernels import RBF, Sigmoid
@@ -81,7 +81,7 @@ class SMO(Solver):
         lo, hi = np.fmax(lo, -most), np.fmin(hi, most)
         beta, f = np.zeros(problem.n), np.zeros(problem.n)
         if warm is not None or problem.total > 0.0 or problem.groups is not None:
-            beta = make_feasible(problem, beta if warm is None else warm.beta)
+            beta = make_feasible(problem, filled(problem, hi - lo) if warm is None else warm.beta)
             f = problem.decision(problem.combine(beta), self.n_threads)
         everybody = Active.of(problem, lo, hi, delta, beta)
         biases = np.zeros(1 if problem.totals is None else len(problem.totals))
@@ -277,6 +277,17 @@ class SMO(Solver):
         beta = folded(beta) if state.is_folded else beta
         state.everybody.beta, active.beta = beta.copy(), beta[active.samples]
         active.g = f + problem.bias.scale**2 * float(beta.sum()) + active.delta * active.beta - active.t
+
+
+def filled(problem: Problem, room: Floats) -> Floats:
+    """The first samples at their bounds, as many as the total of each group asks for: few support vectors to begin with."""
+    groups = np.zeros(problem.n, dtype=np.intp) if problem.groups is None else problem.groups
+    beta = np.zeros(problem.n)
+    for g, total in enumerate(bias_totals(problem).tolist()):
+        at = np.flatnonzero((groups == g) & (problem.y * total > 0.0))
+        before = np.cumsum(room[at]) - room[at]
+        beta[at] = np.sign(total) * np.clip(abs(total) - before, 0.0, room[at])
+    return beta
 
 
 def _without_claim(state: State, tol: float) -> Progress:
