@@ -30,12 +30,15 @@ def scores(X: Matrix, w: Floats, rows: Indices | None = None) -> Floats:
 
 
 def combine(X: Matrix, beta: Floats, rows: Indices | None = None) -> Floats:
-    """Σ_j β_j x_j over the (chosen) rows, in float64; rows with β_j = 0 are not read."""
-    used = np.flatnonzero(beta)
+    """Σ_j β_j x_j over the (chosen) rows, in float64; a column for each of several β, which are then columns as well.
+
+    Rows with β_j = 0 are not read.
+    """
+    used = np.flatnonzero(beta if beta.ndim == 1 else beta.any(axis=1))
     if len(used) < WORTH_CHOOSING * len(beta):
         rows = used if rows is None else rows[used]
         beta = beta[used]
-    w = np.zeros(X.shape[1])
+    w = np.zeros((X.shape[1], *beta.shape[1:]))
     for at, block in float64_blocks(X, rows):
         w += block.T @ beta[at]
     return w

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 from maxmargin.core import L1, Hinge, Problem
+from maxmargin.core.joint import JointProblem
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.active_set import ActiveSet
 from maxmargin.solvers.base import DRIVER, Solver
@@ -20,6 +21,7 @@ from maxmargin.solvers.l1.primal_cd import PrimalCD
 from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear.dual_cd import DualCD
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton
+from maxmargin.solvers.linear.sequential_dual import SequentialDual
 from maxmargin.solvers.refine import REFINE
 from maxmargin.solvers.smo.smo import SMO
 from maxmargin.solvers.stochastic.pegasos import Pegasos, Subgradient
@@ -92,8 +94,10 @@ class Auto:
     shrinking: bool = True
     tuning: ClassVar[AutoTuning] = AutoTuning()
 
-    def choose(self, problem: Problem) -> tuple[Solver, str]:
+    def choose(self, problem: Problem | JointProblem) -> tuple[Solver, str]:
         """The solver and the reason; the solver may still refuse, and then its words stand."""
+        if isinstance(problem, JointProblem):
+            return SequentialDual(self.seed), f"{problem.n_classes} classes in one problem: one sample at a time, all of its classes"
         n, d = len(problem.present), problem.X.shape[1]
         if problem.is_hard:
             reason = f"of {n} samples few touch a hard margin, so only those are looked at closely"
@@ -125,7 +129,7 @@ class Offer(NamedTuple):
     price: float
 
 
-def offers(problem: Problem, present: Solver) -> list[Offer]:
+def offers(problem: Problem | JointProblem, present: Solver) -> list[Offer]:
     """Who could go on where a solver crawls, stalls or ends, the best first; each may still refuse.
 
     Examples
@@ -135,6 +139,8 @@ def offers(problem: Problem, present: Solver) -> list[Offer]:
     >>> [offer.solver.name for offer in offers(problem, DualCD())]
     ['ActiveSet', 'ProximalNewton', 'InteriorPoint', 'SMO', 'DualCD']
     """
+    if isinstance(problem, JointProblem):
+        return []
     n, d, tuning = len(problem.present), problem.X.shape[1], Auto.tuning
     seed, n_threads = getattr(present, "seed", 0), getattr(present, "n_threads", 1)
     price = math.inf

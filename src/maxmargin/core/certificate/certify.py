@@ -22,10 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.candidate import Candidate, make_feasible
+from maxmargin.core.certificate.joint import judged
 from maxmargin.core.certificate.pairs import Pair, into_the_cube, lengths_of, of_coefficients, of_weights
 from maxmargin.core.certificate.parts import TINY, Groups, Lengths, Part, Samples, Scale
 from maxmargin.core.certificate.scores import Scores
 from maxmargin.core.certificate.scores import scores as scores_of
+from maxmargin.core.joint import JointProblem
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
 from maxmargin.errors import NotSupportedError
@@ -193,7 +195,7 @@ class Certificate:
 
 @np.errstate(over="ignore")  # what leaves float64 is +∞, an upper bound
 def certify(
-    problem: Problem, candidate: Candidate, scores: Scores | None = None, *, tol: float | None = None, n_threads: int = 1
+    problem: Problem | JointProblem, candidate: Candidate, scores: Scores | None = None, *, tol: float | None = None, n_threads: int = 1
 ) -> Certificate:
     """Judge a candidate from the data alone.
 
@@ -202,6 +204,8 @@ def certify(
     and the words, but no claim. Cost: O(nnz) for a linear problem; n × (support vectors) kernel values otherwise, in blocks of
     bounded size; `scores` spares that where they are known already.
     """
+    if isinstance(problem, JointProblem):
+        return _certify_joint(problem, candidate, tol)
     if not problem.loss.convex:
         raise NotSupportedError(f"{problem.loss!r} is not convex, so it has no duality gap. Certify its convex steps.")
     if problem.bias.kind == "none" and candidate.b != 0.0:
@@ -225,6 +229,21 @@ def certify(
         pair = pair._replace(value_below=pair.value_below * share * share * (1.0 - 16.0 * UNIT))
     linear = CLASSIFICATION if problem.is_classification else _linear(problem, candidate, beta, parts or [part])
     return assembled(part, pair, is_free=problem.bias.is_free, tol=tol, psd=problem.kernel.psd, linear=linear)
+
+
+def _certify_joint(problem: JointProblem, candidate: Candidate, tol: float | None) -> Certificate:
+    """Several classes at once; there is no one hyperplane, and so no margin."""
+    from maxmargin._loops.certificate import assemble
+
+    found = judged(problem, candidate)
+    pair, plain = found.pair, found.plain + found.pair.plain
+    primal, dual, gap, relative, margin, distance, rounding = assemble(
+        found.residual, found.loss, found.loss_below, found.gain, math.nan, *pair[:4], pair.norm, pair.norm_below, pair.distance,
+        plain, found.charge, found.lost, found.moved, 0.0, 0.0, TINY,
+    )  # fmt: skip
+    return _certificate(
+        primal, dual, gap, relative, found.violation, found.groups, margin, distance, True, rounding, psd=True, tol=tol
+    )
 
 
 def _linear(problem: Problem, candidate: Candidate, beta: Floats, parts: list[Part]) -> "Linear":
