@@ -112,7 +112,7 @@ class JointProblem:
 
     def combine(self, beta: Floats) -> Floats:
         """w_m(β), (k, d): O(k · nnz)."""
-        return products.combine(self.X, beta).T
+        return np.asarray(products.combine(self.X, beta).T)
 
     def primal(self, W: Floats, b: Floats) -> float:
         """P(W, b)."""
@@ -131,7 +131,7 @@ class JointProblem:
         return self.bias.scale**2 * beta.sum(axis=0)
 
     def feasible(self, beta: Floats) -> Floats:
-        """The nearest thing to β that satisfies the constraints up to rounding: clipped, scaled into c_j, its columns balanced."""
+        """β with the constraints satisfied up to rounding: clipped, scaled into c_j, its columns balanced."""
         return self.signed(self.shares(beta))
 
     def shares(self, beta: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What scikit-learn's programs pass and call: parameters with one possible value here, and methods of its `LinearSVC`."""
+"""What scikit-learn's programs pass and call: parameters with few possible values here, and methods of its `LinearSVC`."""
 
 from typing import Any, Self
 
@@ -7,9 +7,9 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import products
-from maxmargin.errors import NotSupportedError
-from maxmargin.estimators.base import check, check_choice, check_flag
+from maxmargin.core import Bias, Regularization, products
+from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.estimators.base import check, check_flag
 
 
 class SparseCoef:
@@ -41,14 +41,31 @@ def check_probability(model: Any) -> None:
 
 
 def check_one_way(model: Any) -> None:
-    """`dual` is any value that scikit-learn takes, `multi_class` one-vs-rest, and there are no probabilities."""
-    dual, multi_class = model.dual, model.multi_class
-    is_known = isinstance(dual, bool | np.bool_) or (isinstance(dual, str) and dual == "auto")
-    check(is_known, "dual", dual, '"auto", True or False; it has no effect')
-    if isinstance(multi_class, str) and multi_class == "crammer_singer":
-        raise NotSupportedError(
-            "multi_class='crammer_singer' comes with a later version. Use multi_class='ovr', SVC(kernel='linear'), which is "
-            "one-vs-one, or sklearn.svm.LinearSVC."
-        )
-    check_choice("multi_class", multi_class, ("ovr",))
+    """`dual` is any value that scikit-learn takes, and there are no probabilities."""
+    is_known = isinstance(model.dual, bool | np.bool_) or (isinstance(model.dual, str) and model.dual == "auto")
+    check(is_known, "dual", model.dual, '"auto", True or False; it has no effect')
     check_probability(model)
+
+
+def soft(C: Any) -> Regularization:
+    """The trade-off of an estimator that has no hard margin."""
+    trade_off = Regularization.of(C)
+    if trade_off.is_hard:
+        raise InvalidInputError(f"C={C!r} is the hard margin. Use HardMarginSVC(), or a finite C.")
+    return trade_off
+
+
+def bias_from(fit_intercept: Any, intercept_scaling: Any) -> Bias:
+    """The bias that the two parameters of the linear machines mean.
+
+    Examples
+    --------
+    >>> bias_from(True, None), bias_from(True, 2.0), bias_from(False, None)
+    (Bias('free'), Bias('penalized', 2.0), Bias('none'))
+    """
+    fit_intercept = check_flag("fit_intercept", fit_intercept)
+    if intercept_scaling is None:
+        return Bias.free() if fit_intercept else Bias.none()
+    if not fit_intercept:
+        raise InvalidInputError(f"intercept_scaling={intercept_scaling!r} needs fit_intercept=True: there is no intercept.")
+    return Bias.penalized(intercept_scaling)

@@ -97,7 +97,9 @@ class Auto:
     def choose(self, problem: Problem | JointProblem) -> tuple[Solver, str]:
         """The solver and the reason; the solver may still refuse, and then its words stand."""
         if isinstance(problem, JointProblem):
-            return SequentialDual(self.seed), f"{problem.n_classes} classes in one problem: one sample at a time, all of its classes"
+            return SequentialDual(
+                self.seed
+            ), f"{problem.n_classes} classes in one problem: one sample at a time"
         n, d = len(problem.present), problem.X.shape[1]
         if problem.is_hard:
             reason = f"of {n} samples few touch a hard margin, so only those are looked at closely"

@@ -18,9 +18,11 @@ from maxmargin.solvers.auto import Auto, Offer
 from maxmargin.solvers.base import DRIVER, Budget, Clock, Event, Observer, Progress, Pulse, Solver, deferred_interrupt
 from maxmargin.threads import one_blas_thread
 
+Posed = Problem | JointProblem
+
 
 def solve(
-    problem: Problem | JointProblem,
+    problem: Posed,
     solver: Solver | Auto | None = None,
     *,
     tol: float = 1e-3,
@@ -99,7 +101,7 @@ def solve(
     )
 
 
-def check_range(problem: Problem | JointProblem) -> None:
+def check_range(problem: Posed) -> None:
     """Refuse a soft margin whose objective may leave the range of float64.
 
     With α at its bounds, |f| ≤ Σc · k, where k is the largest k(x, x). A slack is then up to 1 + Σc · k, or its square.
@@ -123,8 +125,11 @@ def check_range(problem: Problem | JointProblem) -> None:
 class _Run:
     """One fit: one solver after the other, and the best candidate that was certified."""
 
-    def __init__(self, problem: Problem | JointProblem, solver: Solver, tol: float, observe: Observer | None, budget: Budget) -> None:
-        self.problem, self.solver, self.tol, self.observe = problem, solver, tol, observe
+    def __init__(
+        self, problem: Posed, solver: Solver, tol: float, observe: Observer | None, budget: Budget
+    ) -> None:
+        self.problem: Any = problem
+        self.solver, self.tol, self.observe = solver, tol, observe
         self.clock, self.max_bytes = Clock(budget), budget.bytes
         self.best: Candidate | None = None
         self.last: Candidate | None = None

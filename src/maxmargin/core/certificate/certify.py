@@ -195,7 +195,12 @@ class Certificate:
 
 @np.errstate(over="ignore")  # what leaves float64 is +∞, an upper bound
 def certify(
-    problem: Problem | JointProblem, candidate: Candidate, scores: Scores | None = None, *, tol: float | None = None, n_threads: int = 1
+    problem: Problem | JointProblem,
+    candidate: Candidate,
+    scores: Scores | None = None,
+    *,
+    tol: float | None = None,
+    n_threads: int = 1,
 ) -> Certificate:
     """Judge a candidate from the data alone.
 

@@ -30,6 +30,7 @@ from maxmargin.core.certificate.certify import Certificate
 from maxmargin.core.certificate.pairs import lengths_of
 from maxmargin.core.certificate.scores import Scores
 from maxmargin.core.certificate.scores import scores as scores_of
+from maxmargin.core.joint import JointProblem
 from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.problem import Problem
 from maxmargin.core.solution import Solution
@@ -81,11 +82,11 @@ def optimum_ball(problem: Problem, candidate: Candidate, certificate: Certificat
     return OptimumBall(radius, bias_at_least(problem, f + reaches).lower, bias_at_most(problem, f - reaches).upper)
 
 
-def optimum_balls(problems: Sequence[Problem], solutions: Sequence[Solution]) -> list[OptimumBall]:
-    """The balls of the problems of one fit; none where one of them has none."""
+def optimum_balls(problems: Sequence[Problem | JointProblem], solutions: Sequence[Solution]) -> list[OptimumBall]:
+    """The balls of the binary problems of one fit; none where one of them has none."""
     balls = []
     for problem, solution in zip(problems, solutions, strict=True):
-        if solution.certificate is None or not has_ball(problem, solution.certificate):
+        if isinstance(problem, JointProblem) or solution.certificate is None or not has_ball(problem, solution.certificate):
             return []
         balls.append(optimum_ball(problem, solution, solution.certificate, solution.scores))
     return balls

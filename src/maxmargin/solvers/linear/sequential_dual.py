@@ -1,6 +1,6 @@
 """The sequential dual method for several classes in one problem.
 
-    min_β  ½ Σ_m ‖w_m(β)‖² − Σ_j β_j^{y_j}    s.t.  β_j^m ≤ c_j [m = y_j],  Σ_m β_j^m = 0,  and Σ_j β_j^m = 0 where biases are free
+    min_β  ½ Σ_m ‖w_m(β)‖² − Σ_j β_j^{y_j}    s.t.  β_j^m ≤ c_j [m = y_j],  Σ_m β_j^m = 0,  and Σ_j β_j^m = 0 for free biases
 
 Keerthi, Sundararajan, Chang, Hsieh & Lin, KDD 2008: one visit solves the problem of one sample, a projection onto its simplex. As
 in `DualCD`, samples whose η a gradient holds in its corner are left out for a while, chunks of neighbours come in a random order,
@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core import Candidate, Problem
+from maxmargin.core import Candidate
 from maxmargin.core.bias import hinge_interval
 from maxmargin.core.joint import JointProblem
 from maxmargin.solvers.base import DRIVER, Clock, Progress, Solver, deferred_interrupt, rounds_to_come
@@ -126,8 +126,8 @@ class SequentialDual(Solver):
     """The sequential dual method: the machine of Crammer and Singer.
 
     *Use it when* several classes make one linear problem. *Needs* a `JointProblem`. *Costs* O(k · non-zeros) a sweep for k
-    classes, some ten sweeps for a gap of 1e-3, more for large C; memory O(n k + d k) beside the data. *Equivalent to* DualCD for two
-    classes.
+    classes, some ten sweeps for a gap of 1e-3, more for large C; memory O(n k + d k) beside the data. *Equivalent to* DualCD for
+    two classes.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def onto_simplices(v: Floats, total: Floats) -> Floats:
     rank = np.count_nonzero(order * counts > sums, axis=1)
     rank = np.maximum(rank, 1)
     theta = sums[np.arange(len(v)), rank - 1] / rank
-    return np.minimum(np.maximum(v - theta[:, np.newaxis], 0.0), total[:, np.newaxis])
+    return np.asarray(np.clip(v - theta[:, np.newaxis], 0.0, total[:, np.newaxis]))
 
 
 def face_step(state: _State, is_over: Callable[[], bool] = lambda: False) -> None:
