@@ -20,6 +20,7 @@ from maxmargin.core.bias import Bias
 from maxmargin.core.losses import Hinge
 from maxmargin.errors import InvalidInputError
 from maxmargin.kernels.tiles import distinct
+from maxmargin.rounding import gamma
 from maxmargin.typing import Floats, Indices, Matrix
 
 
@@ -108,7 +109,7 @@ class JointProblem:
 
     def decision(self, W: Floats) -> Floats:
         """⟨w_m, x_j⟩, (n, k), without the biases: O(k · nnz)."""
-        return products.scores(self.X, W.T)
+        return np.asarray(products.scores(self.X, W.T))
 
     def combine(self, beta: Floats) -> Floats:
         """w_m(β), (k, d): O(k · nnz)."""
@@ -162,7 +163,8 @@ class JointProblem:
         for _ in range(self.n_classes - 1):
             m, k = int(excess.argmax()), int(excess.argmin())
             amount = min(excess[m], -excess[k])
-            if not amount > 0.0:
+            rounding = gamma(self.n) * float(self.cost.sum())
+            if amount <= rounding:
                 break
             for giving in (np.where(full[:, m] > 0.0, full[:, k], 0.0), full[:, k].copy()):
                 there = float(giving.sum())
@@ -170,7 +172,7 @@ class JointProblem:
                 full[:, k] -= moved
                 full[:, m] += moved
                 amount -= float(moved.sum())
-                if amount <= 0.0:
+                if amount <= rounding:
                     break
             excess = np.bincount(self.labels, self.cost, self.n_classes) - full.sum(axis=0)
         full[own] = 0.0

@@ -4,8 +4,10 @@
 
 w_m = Σ_j (c_j [m = y_j] − η_jm) x̃_j is kept up to date, where x̃_j is x_j with a constant feature s behind it. One visit minimises
 over the η of one sample, which is the projection of η + G/‖x̃_j‖² onto its simplex, with G_m = e_jm + b_m + ⟨w_m, x̃_j⟩: the
-sequential dual method of Keerthi et al. (KDD 2008). A row of W holds a feature's weights of all classes, `width` of them: so many
-that blocks of four fill it.
+sequential dual method of Keerthi et al. (KDD 2008).
+
+For CSR rows, a row of W holds a feature's weights of all classes, `width` of them: so many that blocks of four fill it. For dense
+rows it holds a class's weights of all features, and classes that are `asleep` for a sample are not looked at.
 """
 
 import numpy as np
@@ -25,36 +27,28 @@ def add_scores_csr(indices, data, begin, end, W, width, G):
     at = np.uint64(0)
     while at < wide:
         a, b, c, d = G[at], G[at + ONE], G[at + TWO], G[at + THREE]
+        e, f, g, h = 0.0, 0.0, 0.0, 0.0
         k = first
-        while k < last:
+        while k + ONE < last:
+            x, z = np.float64(data[k]), np.float64(data[k + ONE])
+            row, next_row = np.uint64(indices[k]) * wide + at, np.uint64(indices[k + ONE]) * wide + at
+            a += x * W[row]
+            b += x * W[row + ONE]
+            c += x * W[row + TWO]
+            d += x * W[row + THREE]
+            e += z * W[next_row]
+            f += z * W[next_row + ONE]
+            g += z * W[next_row + TWO]
+            h += z * W[next_row + THREE]
+            k += TWO
+        if k < last:
             x = np.float64(data[k])
             row = np.uint64(indices[k]) * wide + at
             a += x * W[row]
             b += x * W[row + ONE]
             c += x * W[row + TWO]
             d += x * W[row + THREE]
-            k += ONE
-        G[at], G[at + ONE], G[at + TWO], G[at + THREE] = a, b, c, d
-        at += FOUR
-
-
-@loop_as_written
-def add_scores_dense(x, W, width, G):
-    """The same for a dense row."""
-    wide, last = np.uint64(width), np.uint64(x.shape[0])
-    at = np.uint64(0)
-    while at < wide:
-        a, b, c, d = G[at], G[at + ONE], G[at + TWO], G[at + THREE]
-        k, row = np.uint64(0), at
-        while k < last:
-            value = np.float64(x[k])
-            a += value * W[row]
-            b += value * W[row + ONE]
-            c += value * W[row + TWO]
-            d += value * W[row + THREE]
-            k += ONE
-            row += wide
-        G[at], G[at + ONE], G[at + TWO], G[at + THREE] = a, b, c, d
+        G[at], G[at + ONE], G[at + TWO], G[at + THREE] = a + e, b + f, c + g, d + h
         at += FOUR
 
 
@@ -77,10 +71,11 @@ def project(v, n, total):
 
 
 @loop
-def visit(G, eta, label, cost, square, n_classes, threshold, step, v):
+def visit(G, eta, asleep, cost, square, n_classes, threshold, step, v):
     """(whether the sample stays active, its violation, its share of the gap, the gain); fills `step` with η − its next η.
 
-    G are its slacks: the wrong classes have their 1 already.
+    G are its slacks: the wrong classes have their 1 already, and those asleep are −∞. Classes without η that are further behind
+    than the threshold fall asleep.
     """
     top = G[0]
     for m in range(1, n_classes):
@@ -97,8 +92,9 @@ def visit(G, eta, label, cost, square, n_classes, threshold, step, v):
     if positive == 1 and violation == 0.0 and top - second > threshold:
         return False, 0.0, 0.0, 0.0
     if violation <= 0.0:
+        for m in range(n_classes):
+            asleep[m] = eta[m] == 0.0 and top - G[m] > threshold
         return True, 0.0, 0.0, 0.0
-    gain = 0.0
     if square <= 0.0:
         best = 0
         for m in range(n_classes):
@@ -110,19 +106,21 @@ def visit(G, eta, label, cost, square, n_classes, threshold, step, v):
         return True, violation, share, share
     for m in range(n_classes):
         v[m] = eta[m] + (G[m] - top) / square
-    theta = project(v, n_classes, cost)
+    theta, gain = project(v, n_classes, cost), 0.0
     for m in range(n_classes):
         new = min(max(v[m] - theta, 0.0), cost)
         move = new - eta[m]
-        gain += move * (G[m] - top) - 0.5 * square * move * move
         step[m] = -move
         eta[m] = new
+        asleep[m] = new == 0.0 and top - G[m] > threshold
+        if move != 0.0:
+            gain += move * (G[m] - top) - 0.5 * square * move * move
     return True, violation, share, gain
 
 
 @loop
 def sweep_csr(
-    indptr, indices, data, labels, cost, square, eta, W, width, s, offset,
+    indptr, indices, data, labels, cost, square, eta, asleep, W, width, s, offset,
     order, n_active, threshold, chunk, seed, visits, report,
 ):  # fmt: skip
     """Visit the active samples of a CSR matrix once; changes eta, W, order and seed in place, fills report."""
@@ -134,12 +132,10 @@ def sweep_csr(
     for i in range(n_active):
         j = visits[i]
         for m in range(width):
-            G[m] = offset[m] + s * W[last + m]
+            G[m] = offset[m] + s * W[last + m] + 1.0
         add_scores_csr(indices, data, indptr[j], indptr[j + 1], W, width, G)
-        for m in range(n_classes):
-            G[m] += 1.0
         G[labels[j]] -= 1.0
-        stays, violation, share, gained = visit(G, eta[j], labels[j], cost[j], square[j], n_classes, threshold, step, v)
+        stays, violation, share, gained = visit(G, eta[j], asleep[j], cost[j], square[j], n_classes, threshold, step, v)
         if stays:
             order[kept] = j
             kept += 1
@@ -156,33 +152,36 @@ def sweep_csr(
 
 @loop
 def sweep_dense(
-    X, labels, cost, square, eta, W, width, s, offset,
+    X, labels, cost, square, eta, asleep, W, width, s, offset,
     order, n_active, threshold, chunk, seed, visits, report,
 ):  # fmt: skip
-    """The same for the rows of a dense matrix."""
+    """The same for the rows of a dense matrix; `width` is that of a row of W."""
     shuffle(order, n_active, chunk, seed, visits)
     n_classes = eta.shape[1]
-    G, step, v = np.empty(width), np.zeros(width), np.empty(width)
-    last = W.shape[0] - width
+    G, step, v = np.empty(n_classes), np.zeros(n_classes), np.empty(n_classes)
+    last = width - 1
     highest, total, gain, kept = 0.0, 0.0, 0.0, 0
     for i in range(n_active):
         j = visits[i]
-        for m in range(width):
-            G[m] = offset[m] + s * W[last + m]
-        add_scores_dense(X[j], W, width, G)
         for m in range(n_classes):
-            G[m] += 1.0
+            if asleep[j, m]:
+                G[m] = -np.inf
+            else:
+                f, begin = 0.0, m * width
+                for k in range(last):
+                    f += W[begin + k] * X[j, k]
+                G[m] = f + offset[m] + s * W[begin + last] + 1.0
         G[labels[j]] -= 1.0
-        stays, violation, share, gained = visit(G, eta[j], labels[j], cost[j], square[j], n_classes, threshold, step, v)
+        stays, violation, share, gained = visit(G, eta[j], asleep[j], cost[j], square[j], n_classes, threshold, step, v)
         if stays:
             order[kept] = j
             kept += 1
             highest, total, gain = max(highest, violation), total + share, gain + gained
         if violation > 0.0:
-            for k in range(X.shape[1]):
-                row, x = k * width, np.float64(X[j, k])
-                for m in range(width):
-                    W[row + m] += x * step[m]
-            for m in range(width):
-                W[last + m] += s * step[m]
+            for m in range(n_classes):
+                if step[m] != 0.0:
+                    begin = m * width
+                    for k in range(last):
+                        W[begin + k] += step[m] * X[j, k]
+                    W[begin + last] += s * step[m]
     report[HIGHEST], report[RESIDUAL], report[N_ACTIVE], report[GAIN] = highest, total, kept, gain

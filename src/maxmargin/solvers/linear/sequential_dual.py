@@ -39,10 +39,11 @@ class _State:
     def __init__(self, problem: JointProblem, warm: Candidate | None, seed: int) -> None:
         n, k, d = problem.n, problem.n_classes, problem.X.shape[1]
         self.problem, self.rows = problem, Rows.of_matrix(problem.X)
-        self.width = -(-k // BLOCK) * BLOCK
+        self.width = -(-k // BLOCK) * BLOCK if self.rows.is_sparse else d + 1
         self.everybody = np.arange(n)
-        self.eta = np.zeros((n, k))
-        self.W, self.offset = np.zeros((d + 1) * self.width), np.zeros(self.width)
+        self.eta, self.asleep = np.zeros((n, k)), np.zeros((n, k), dtype=np.bool_)
+        self.W = np.zeros(((d + 1) if self.rows.is_sparse else k) * self.width)
+        self.offset = np.zeros(-(-k // BLOCK) * BLOCK)
         self.s = problem.bias.scale
         if problem.bias.is_free:
             self.s = constant_feature(float(problem.squares[problem.counted].mean()), float(problem.cost.sum()))
@@ -63,7 +64,8 @@ class _State:
     @property
     def weights(self) -> Floats:
         """W as a table of features and classes, the constant feature last."""
-        return self.W.reshape(-1, self.width)[:, : self.problem.n_classes]
+        table = self.W.reshape(-1, self.width)
+        return table[:, : self.problem.n_classes] if self.rows.is_sparse else table.T
 
     @property
     def sweeps(self) -> int:
@@ -97,8 +99,8 @@ class _State:
 
         problem, active = self.problem, self.active
         (sweep_csr if self.rows.is_sparse else sweep_dense)(
-            *self.rows.arrays, problem.labels, problem.cost, self.square, self.eta, self.W, self.width, self.s, self.offset,
-            active.order, active.count, self.threshold, DualCD.tuning.chunk, active.seed, active.visits, active.report,
+            *self.rows.arrays, problem.labels, problem.cost, self.square, self.eta, self.asleep, self.W, self.width, self.s,
+            self.offset, active.order, active.count, self.threshold, DualCD.tuning.chunk, active.seed, active.visits, active.report,
         )  # fmt: skip
         self.dual += float(active.report[GAIN])
         missing = float(active.report[RESIDUAL])
@@ -115,10 +117,16 @@ class _State:
         self.active.count = int(self.active.report[N_ACTIVE])
         self.threshold = DualCD.tuning.eager * float(self.active.report[HIGHEST])
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no sample is left out, and no class of any."""
+        return self.active.is_full and not self.asleep.any()
+
     def unshrink(self) -> None:
         """Let all samples be visited again."""
         self.active.unshrink()
         self.threshold = math.inf
+        self.asleep[:] = False
 
 
 @dataclass(frozen=True)
@@ -159,7 +167,7 @@ class SequentialDual(Solver):
         """One sweep over the active samples; all of them before anything is claimed."""
         tuning = DualCD.tuning
         with deferred_interrupt():
-            was_full, begin = state.active.is_full, clock.seconds
+            was_full, begin = state.is_full, clock.seconds
             state.sweep()
             state.seconds += clock.seconds - begin
             if self._face_pays(state, tol, clock):
@@ -250,10 +258,10 @@ def face_step(state: _State, is_over: Callable[[], bool] = lambda: False) -> Non
     G = scores(state.weights) + state.offset[:k] + wrong
     diagonal = np.repeat(np.maximum(state.square[at], np.finfo(float).tiny), k)
     direction, rounds = conjugate_gradients(times, within(G).ravel(), diagonal, enough=tuning.enough, is_over=is_over)
-    best, gain, move = start, 0.0, np.zeros((len(state.W) // state.width, k))
+    best, gain, move = start, 0.0, np.zeros_like(state.weights)
     passes = 2 * rounds + 3
     for length in STEP_LENGTHS if rounds else ():
-        trial = onto_simplices(start + length * direction.reshape(start.shape), problem.cost[at])
+        trial = np.where(on_face, onto_simplices(start + length * direction.reshape(start.shape), problem.cost[at]), 0.0)
         change = trial - start
         its_move = combine(change)
         its_gain = float((G * change).sum()) - 0.5 * float((its_move * its_move).sum())
