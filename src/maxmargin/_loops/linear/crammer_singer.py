@@ -142,9 +142,9 @@ def sweep_csr(
             highest, total, gain = max(highest, violation), total + share, gain + gained
         if violation > 0.0:
             for k in range(indptr[j], indptr[j + 1]):
-                row, x = np.int64(indices[k]) * width, np.float64(data[k])
+                row, x = np.uint64(indices[k]) * np.uint64(width), np.float64(data[k])
                 for m in range(width):
-                    W[row + m] += x * step[m]
+                    W[row + np.uint64(m)] += x * step[m]
             for m in range(width):
                 W[last + m] += s * step[m]
     report[HIGHEST], report[RESIDUAL], report[N_ACTIVE], report[GAIN] = highest, total, kept, gain
@@ -152,14 +152,14 @@ def sweep_csr(
 
 @loop
 def sweep_dense(
-    X, labels, cost, square, eta, asleep, W, width, s, offset,
+    X, labels, cost, square, eta, asleep, W, s, offset,
     order, n_active, threshold, chunk, seed, visits, report,
 ):  # fmt: skip
-    """The same for the rows of a dense matrix; `width` is that of a row of W."""
+    """The same for the rows of a dense matrix; W has a row for each class."""
     shuffle(order, n_active, chunk, seed, visits)
     n_classes = eta.shape[1]
     G, step, v = np.empty(n_classes), np.zeros(n_classes), np.empty(n_classes)
-    last = width - 1
+    last = X.shape[1]
     highest, total, gain, kept = 0.0, 0.0, 0.0, 0
     for i in range(n_active):
         j = visits[i]
@@ -167,10 +167,10 @@ def sweep_dense(
             if asleep[j, m]:
                 G[m] = -np.inf
             else:
-                f, begin = 0.0, m * width
+                f = offset[m] + s * W[m, last] + 1.0
                 for k in range(last):
-                    f += W[begin + k] * X[j, k]
-                G[m] = f + offset[m] + s * W[begin + last] + 1.0
+                    f += W[m, k] * X[j, k]
+                G[m] = f
         G[labels[j]] -= 1.0
         stays, violation, share, gained = visit(G, eta[j], asleep[j], cost[j], square[j], n_classes, threshold, step, v)
         if stays:
@@ -180,8 +180,7 @@ def sweep_dense(
         if violation > 0.0:
             for m in range(n_classes):
                 if step[m] != 0.0:
-                    begin = m * width
                     for k in range(last):
-                        W[begin + k] += step[m] * X[j, k]
-                    W[begin + last] += s * step[m]
+                        W[m, k] += step[m] * X[j, k]
+                    W[m, last] += s * step[m]
     report[HIGHEST], report[RESIDUAL], report[N_ACTIVE], report[GAIN] = highest, total, kept, gain

@@ -98,9 +98,10 @@ class _State:
         from maxmargin._loops.linear.crammer_singer import sweep_csr, sweep_dense
 
         problem, active = self.problem, self.active
+        table = (self.W, self.width) if self.rows.is_sparse else (self.W.reshape(-1, self.width),)
         (sweep_csr if self.rows.is_sparse else sweep_dense)(
-            *self.rows.arrays, problem.labels, problem.cost, self.square, self.eta, self.asleep, self.W, self.width, self.s,
-            self.offset, active.order, active.count, self.threshold, DualCD.tuning.chunk, active.seed, active.visits, active.report,
+            *self.rows.arrays, problem.labels, problem.cost, self.square, self.eta, self.asleep, *table, self.s, self.offset,
+            active.order, active.count, self.threshold, DualCD.tuning.chunk, active.seed, active.visits, active.report,
         )  # fmt: skip
         self.dual += float(active.report[GAIN])
         missing = float(active.report[RESIDUAL])
