@@ -166,7 +166,8 @@ class JointProblem:
             rounding = gamma(self.n) * float(self.cost.sum())
             if amount <= rounding:
                 break
-            for giving in (np.where(full[:, m] > 0.0, full[:, k], 0.0), full[:, k].copy()):
+            for may_give in (full[:, m] > 0.0, True):
+                giving = np.where(may_give, full[:, k], 0.0)
                 there = float(giving.sum())
                 moved = giving * (min(amount, there) / there if there > 0.0 else 0.0)
                 full[:, k] -= moved
