@@ -27,13 +27,13 @@ _HOMES = {
 }
 """Where public names are. Errors are in `errors`, all others in `estimators`."""
 
-_NOT_YET = {"LinearSVR": 'Use SVR(kernel="linear"); or sklearn.svm.{}'}
+_NOT_YET: dict[str, str] = {}
 """Names of sklearn.svm that are not here, and what to use instead."""
 
 _MODULES = ("bounds", "distributed", "errors", "io", "kernels", "losses", "plot", "solvers", "theory")
 
 __all__ = ["SVC", "LinearSVC", "HardMarginSVC", "PegasosSVC", "Perceptron", "LeaveOneOutSearch", "Regularization"]
-__all__ += ["SVR", "OneClassSVM", "NuSVC", "NuSVR"]
+__all__ += ["SVR", "LinearSVR", "OneClassSVM", "NuSVC", "NuSVR"]
 __all__ += ["certify", "leave_one_out", "l1_min_c", "l1_path", "report", "separability", "warm_up", "xi_alpha"]
 __all__ += ["export", "load", "save"]
 __all__ += ["Certificate", "FitCase", "Halfspace", "L1Path", "LeaveOneOut", "Problem", "SettledBy", "Status", "WarmUp"]

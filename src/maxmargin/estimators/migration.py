@@ -42,9 +42,14 @@ def check_probability(model: Any) -> None:
 
 def check_one_way(model: Any) -> None:
     """`dual` is any value that scikit-learn takes, and there are no probabilities."""
-    is_known = isinstance(model.dual, bool | np.bool_) or (isinstance(model.dual, str) and model.dual == "auto")
-    check(is_known, "dual", model.dual, '"auto", True or False; it has no effect')
+    check_dual(model.dual)
     check_probability(model)
+
+
+def check_dual(dual: Any) -> None:
+    """Any value that scikit-learn takes."""
+    is_known = isinstance(dual, bool | np.bool_) or (isinstance(dual, str) and dual == "auto")
+    check(is_known, "dual", dual, '"auto", True or False; it has no effect')
 
 
 def soft(C: Any) -> Regularization:
