@@ -23,6 +23,8 @@ WORTH_CHOOSING = 0.2
 def scores(X: Matrix, w: Floats, rows: Indices | None = None) -> Floats:
     """⟨w, x_j⟩ for each (chosen) row, in float64; a column for each of several w, which are then columns as well."""
     n = X.shape[0] if rows is None else len(rows)
+    if rows is not None and n > X.shape[0]:  # a regression's, each twice
+        return np.asarray(scores(X, w)[rows])
     f = np.empty((n, *w.shape[1:]))
     for at, block in float64_blocks(X, rows):
         f[at] = block @ w

@@ -182,7 +182,7 @@ def _summed(cost: Floats, total: float) -> Slope:
 def _verified(loss: Loss, f: Floats, y: Floats, cost: Floats, t: Floats, total: float, sign: float) -> float:
     """An end of the interval, moved until the slope there surely has the sign of the side that it bounds."""
     end, size = best_interval(loss, f, y, cost, t, total)[0 if sign < 0 else 1], np.abs(t)
-    away = 4.0 * UNIT * (float(size.max()) + abs(end))
+    away = 4.0 * UNIT * (float(size.max()) + abs(end)) or 4.0 * UNIT
     with np.errstate(over="ignore", invalid="ignore"):
         while math.isfinite(b := end + sign * away):
             z = 1.0 - y * (t - f - b)
