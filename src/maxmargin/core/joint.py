@@ -113,7 +113,7 @@ class JointProblem:
 
     def combine(self, beta: Floats) -> Floats:
         """w_m(β), (k, d): O(k · nnz)."""
-        return np.asarray(products.combine(self.X, beta).T)
+        return np.ascontiguousarray(products.combine(self.X, beta).T)
 
     def primal(self, W: Floats, b: Floats) -> float:
         """P(W, b)."""

@@ -16,6 +16,7 @@ from maxmargin.solvers.active_set import ActiveSet
 from maxmargin.solvers.base import DRIVER, Solver
 from maxmargin.solvers.hard_margin.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.interior.interior_point import InteriorPoint
+from maxmargin.solvers.interior.joint_interior_point import JointInteriorPoint
 from maxmargin.solvers.l1.linear_program import LinearProgram
 from maxmargin.solvers.l1.primal_cd import PrimalCD
 from maxmargin.solvers.linear import normal_equations as equations
@@ -65,6 +66,13 @@ class AutoTuning:
     """Sweeps for each sample that the kernel square of all samples and its solution take as long as: a row of it is about half a
     sweep, and rows are symmetric (0.9 to 1.6 s beside 1.3 ms a sweep for the 4143 samples of farm_ads)."""
 
+    joint_work: float = 1e7
+    """Samples times the square of the weights of all classes up to which their equations are solved at once: 20 steps of 1 ms."""
+
+    joint_price: float = 0.3
+    """Sweeps, for each k² (d + 1), that Newton steps in the weights of k classes take as long as: 20 products of so many numbers
+    for each sample, ten times as fast as sweeps."""
+
     round_work: float = 6e7
     """n³ of an interior point that takes as long as a round of SMO: 20 factors of n³/3 operations, ten times as fast as those of
     pairs, beside the 4e7 operations of a round."""
@@ -97,9 +105,10 @@ class Auto:
     def choose(self, problem: Problem | JointProblem) -> tuple[Solver, str]:
         """The solver and the reason; the solver may still refuse, and then its words stand."""
         if isinstance(problem, JointProblem):
-            return SequentialDual(
-                self.seed
-            ), f"{problem.n_classes} classes in one problem: one sample at a time"
+            k, size = problem.n_classes, problem.n_classes * (problem.X.shape[1] + 1)
+            if JointInteriorPoint().fits(problem) and problem.n * size**2 <= self.tuning.joint_work:
+                return JointInteriorPoint(), f"{k} classes in one problem: equations in {size} weights"
+            return SequentialDual(self.seed), f"{k} classes in one problem: one sample at a time"
         n, d = len(problem.present), problem.X.shape[1]
         if problem.is_hard:
             reason = f"of {n} samples few touch a hard margin, so only those are looked at closely"
@@ -142,7 +151,9 @@ def offers(problem: Problem | JointProblem, present: Solver) -> list[Offer]:
     ['ActiveSet', 'ProximalNewton', 'InteriorPoint', 'SMO', 'DualCD']
     """
     if isinstance(problem, JointProblem):
-        return []
+        price = Auto.tuning.joint_price * problem.n_classes**2 * (problem.X.shape[1] + 1)
+        sweeping = SequentialDual(getattr(present, "seed", 0))
+        return [Offer(JointInteriorPoint(), max(price, DRIVER.window)), Offer(sweeping, math.inf)]
     n, d, tuning = len(problem.present), problem.X.shape[1], Auto.tuning
     seed, n_threads = getattr(present, "seed", 0), getattr(present, "n_threads", 1)
     price = math.inf

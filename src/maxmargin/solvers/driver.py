@@ -125,9 +125,7 @@ def check_range(problem: Posed) -> None:
 class _Run:
     """One fit: one solver after the other, and the best candidate that was certified."""
 
-    def __init__(
-        self, problem: Posed, solver: Solver, tol: float, observe: Observer | None, budget: Budget
-    ) -> None:
+    def __init__(self, problem: Posed, solver: Solver, tol: float, observe: Observer | None, budget: Budget) -> None:
         self.problem: Any = problem
         self.solver, self.tol, self.observe = solver, tol, observe
         self.clock, self.max_bytes = Clock(budget), budget.bytes

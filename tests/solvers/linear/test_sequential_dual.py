@@ -48,7 +48,11 @@ def by_clarabel(problem):
         A, right, cones = sp.vstack([sp.csc_matrix(fixed), A]).tocsc(), [0.0] * k + right, [clarabel.ZeroConeT(k), *cones]
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    return clarabel.DefaultSolver(quadratic, np.r_[np.zeros(k * d), problem.cost], A, np.array(right), cones, settings).solve().obj_val
+    return (
+        clarabel.DefaultSolver(quadratic, np.r_[np.zeros(k * d), problem.cost], A, np.array(right), cones, settings)
+        .solve()
+        .obj_val
+    )
 
 
 @pytest.mark.parametrize("bias", BIASES, ids=str)
@@ -114,7 +118,9 @@ def test_rows_of_zeros_are_given_their_best_share():
     assert found.certificate.primal >= 2.0  # the slacks of both rows of zeros are 1
 
 
-@pytest.mark.parametrize(("budget", "status"), [(Budget(iterations=3), "ITERATION_BUDGET"), (Budget(stop=lambda: True), "INTERRUPTED")])
+@pytest.mark.parametrize(
+    ("budget", "status"), [(Budget(iterations=3), "ITERATION_BUDGET"), (Budget(stop=lambda: True), "INTERRUPTED")]
+)
 def test_budgets_end_it_with_the_best_so_far(budget, status):
     found = solve(drawn(n=400, cost=100.0), tol=1e-9, budget=budget)
     assert found.status is Status[status]

@@ -113,6 +113,10 @@ class _State:
             self.dual -= float(move @ imbalance)
         self.missing.append(missing)
 
+    def sweeps_to_come(self, tol: float, pace: int) -> float:
+        """Sweeps that the tolerance still asks for."""
+        return rounds_to_come(self.missing, max(tol, DRIVER.finest) * abs(self.dual), pace)
+
     def learn(self) -> None:
         """Leave out what the last sweep found settled."""
         self.active.count = int(self.active.report[N_ACTIVE])
@@ -185,14 +189,14 @@ class SequentialDual(Solver):
         if was_full and state.sweeps >= state.next_claim:  # what was good must not be lost where the next tenth takes long
             state.next_claim, gap = 2 * state.sweeps, 0.0
         dual = -np.inf if state.problem.bias.is_free else state.dual
-        return (Progress if was_full else partial(Progress.without_claim, tol=tol))(gap, dual=dual)
+        report = Progress if was_full else partial(Progress.without_claim, tol=tol)
+        return report(gap, dual=dual, to_come=state.sweeps_to_come(tol, max(state.sweeps // 2, tuning.pace)))
 
     def _face_pays(self, state: _State, tol: float, clock: Clock) -> bool:
         """Whether there is time for a step on the face, and it costs less than the sweeps still to come at their pace."""
         if state.sweeps < state.next_face or state.face_cost * state.seconds / state.sweeps > clock.seconds_left:
             return False
-        goal = max(tol, DRIVER.finest) * abs(state.dual)
-        return rounds_to_come(state.missing, goal, DualCD.tuning.pace) > state.face_cost
+        return state.sweeps_to_come(tol, DualCD.tuning.pace) > state.face_cost
 
     def finish(self, state: _State, tol: float) -> Candidate:
         """The present η; W as it was kept, and biases that are free at their best, one after the other."""
