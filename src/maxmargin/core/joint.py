@@ -137,7 +137,7 @@ class JointProblem:
 
     def shares(self, beta: Floats) -> Floats:
         """η of the wrong classes that β means, made feasible up to rounding; 0 for the class of the sample."""
-        shares = np.maximum(-beta, 0.0)
+        shares = np.maximum(np.negative(beta, order="C"), 0.0)  # the bits of sums depend on the layout
         everybody = np.arange(self.n)
         shares[everybody, self.labels] = 0.0
         total = shares.sum(axis=1)

@@ -11,6 +11,7 @@ from maxmargin.core import Bias, Problem, Status
 from maxmargin.core.joint import JointProblem
 from maxmargin.errors import NotSupportedError
 from maxmargin.solvers import Auto, Budget, DualCD, solve
+from maxmargin.solvers.interior.joint_interior_point import JointInteriorPoint
 from maxmargin.solvers.linear.sequential_dual import SequentialDual, best_biases, onto_simplices
 from tests.core.test_joint import joint_problems
 from tests.strategies import examples, generators
@@ -57,9 +58,10 @@ def by_clarabel(problem):
 
 @pytest.mark.parametrize("bias", BIASES, ids=str)
 @pytest.mark.parametrize("cost", [0.01, 1.0, 30.0])
-def test_the_optimum_is_that_of_an_independent_quadratic_program(bias, cost):
+@pytest.mark.parametrize("solver", [SequentialDual(), JointInteriorPoint()], ids=str)
+def test_the_optimum_is_that_of_an_independent_quadratic_program(bias, cost, solver):
     problem = drawn(bias=bias, cost=cost)
-    found = solve(problem, tol=1e-6).certificate
+    found = solve(problem, solver, tol=1e-6).certificate
     best = by_clarabel(problem)
     assert found.relative_gap <= 1e-6
     assert found.dual <= best * (1 + 1e-6)
@@ -70,7 +72,7 @@ def test_two_classes_have_the_optimum_of_the_binary_problem():
     for bias in BIASES:
         problem = drawn(k=2, bias=bias)
         binary = Problem(problem.X, np.where(problem.labels == 1, 1.0, -1.0), 2.0 * problem.cost, bias=bias)
-        joint, other = solve(problem, tol=1e-8), solve(binary, tol=1e-8)
+        joint, other = solve(problem, SequentialDual(), tol=1e-8), solve(binary, tol=1e-8)
         assert joint.certificate.primal == pytest.approx(0.5 * other.certificate.primal, rel=1e-7)
         np.testing.assert_allclose(joint.w[1] - joint.w[0], other.w, atol=1e-3)
 
@@ -78,7 +80,7 @@ def test_two_classes_have_the_optimum_of_the_binary_problem():
 @examples(25)
 @given(joint_problems(scales=(0.1, 1.0)))
 def test_the_kept_weights_are_those_of_the_dual_point(problem):
-    solution = solve(problem, tol=1e-3, budget=Budget(iterations=300))
+    solution = solve(problem, SequentialDual(), tol=1e-3, budget=Budget(iterations=300))
     scale = 1.0 + np.abs(solution.w).max()
     if not problem.bias.is_free:  # there β has still to be balanced
         np.testing.assert_allclose(solution.w, problem.combine(solution.beta), atol=1e-8 * scale)
@@ -88,9 +90,9 @@ def test_the_kept_weights_are_those_of_the_dual_point(problem):
 def test_sparse_and_dense_rows_and_any_order_of_them_have_one_optimum():
     problem = drawn(n=90)
     order = np.random.default_rng(1).permutation(90)
-    dense = solve(problem, tol=1e-8)
+    dense = solve(problem, SequentialDual(), tol=1e-8)
     for X, at in ((sp.csr_array(problem.X), slice(None)), (problem.X[order], order), (problem.X.astype(np.float32), slice(None))):
-        other = solve(JointProblem(X, problem.labels[at], problem.cost, 4, problem.bias), tol=1e-8)
+        other = solve(JointProblem(X, problem.labels[at], problem.cost, 4, problem.bias), SequentialDual(), tol=1e-8)
         np.testing.assert_allclose(other.w, dense.w, atol=1e-3)
 
 
@@ -98,8 +100,10 @@ def test_weight_two_is_two_copies_and_weight_zero_is_absent():
     problem = drawn()
     weights = np.random.default_rng(2).integers(0, 3, problem.n).astype(float)
     rows = np.repeat(np.arange(problem.n), weights.astype(int))
-    one = solve(JointProblem(problem.X, problem.labels, weights, 4, Bias.none()), tol=1e-9)
-    other = solve(JointProblem(problem.X[rows], problem.labels[rows], np.ones(len(rows)), 4, Bias.none()), tol=1e-9)
+    one = solve(JointProblem(problem.X, problem.labels, weights, 4, Bias.none()), SequentialDual(), tol=1e-9)
+    other = solve(
+        JointProblem(problem.X[rows], problem.labels[rows], np.ones(len(rows)), 4, Bias.none()), SequentialDual(), tol=1e-9
+    )
     assert one.certificate.primal == pytest.approx(other.certificate.primal, rel=1e-8)
     np.testing.assert_allclose(one.w, other.w, atol=1e-3)
 
@@ -107,29 +111,31 @@ def test_weight_two_is_two_copies_and_weight_zero_is_absent():
 def test_a_warm_start_from_the_optimum_ends_at_once():
     for bias in BIASES:
         problem = drawn(bias=bias)
-        first = solve(problem, tol=1e-6)
-        assert solve(problem, tol=1e-6, warm=first).n_iter <= 2
+        first = solve(problem, SequentialDual(), tol=1e-6)
+        assert solve(problem, SequentialDual(), tol=1e-6, warm=first).n_iter <= 2
 
 
 def test_rows_of_zeros_are_given_their_best_share():
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
-    found = solve(JointProblem(X, np.array([0, 1, 2, 2]), np.ones(4), 3, Bias.none()), tol=1e-9)
+    found = solve(JointProblem(X, np.array([0, 1, 2, 2]), np.ones(4), 3, Bias.none()), SequentialDual(), tol=1e-9)
     assert found.certificate.relative_gap <= 1e-9
     assert found.certificate.primal >= 2.0  # the slacks of both rows of zeros are 1
 
 
-@pytest.mark.parametrize(
-    ("budget", "status"), [(Budget(iterations=3), "ITERATION_BUDGET"), (Budget(stop=lambda: True), "INTERRUPTED")]
-)
+BUDGETS = [(Budget(iterations=3), "ITERATION_BUDGET"), (Budget(stop=lambda: True), "INTERRUPTED")]
+
+
+@pytest.mark.parametrize(("budget", "status"), BUDGETS)
 def test_budgets_end_it_with_the_best_so_far(budget, status):
-    found = solve(drawn(n=400, cost=100.0), tol=1e-9, budget=budget)
+    found = solve(drawn(n=400, cost=100.0), SequentialDual(), tol=1e-9, budget=budget)
     assert found.status is Status[status]
     assert 1e-9 < found.certificate.relative_gap <= 1.0 + 1e-9
 
 
 def test_other_solvers_refuse_it_and_it_refuses_other_problems():
     problem = drawn()
-    assert Auto().choose(problem)[0] == SequentialDual()
+    assert Auto().choose(problem)[0] == JointInteriorPoint()
+    assert Auto(seed=3).choose(drawn(n=2000, d=40))[0] == SequentialDual(3)
     with pytest.raises(NotSupportedError, match=r"does not solve several classes.*Use Auto\(\)"):
         solve(problem, DualCD())
     with pytest.raises(NotSupportedError, match="solves several classes"):
