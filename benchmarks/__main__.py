@@ -17,6 +17,7 @@ SUITES: dict[str, tuple[str, ...]] = {
     "linear_memory": ("cases", "data"),
     "kernel": ("cases", "data", "contenders", "seconds", "merge", "rows"),
     "svr": ("cases", "data", "seconds", "merge", "rows"),
+    "linear_svr": ("cases", "data", "seconds", "merge", "rows"),
     "one_class": ("cases", "data", "seconds", "merge", "rows"),
     "nu": ("cases", "data", "seconds", "merge", "rows"),
     "kernel_growth": ("cases", "rows"),

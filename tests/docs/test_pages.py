@@ -137,6 +137,7 @@ def public_attributes(model):
         (sklearn.svm.SVC, maxmargin.SVC),
         (sklearn.svm.LinearSVC, maxmargin.LinearSVC),
         (sklearn.svm.SVR, maxmargin.SVR),
+        (sklearn.svm.LinearSVR, maxmargin.LinearSVR),
         (sklearn.svm.NuSVC, maxmargin.NuSVC),
         (sklearn.svm.NuSVR, maxmargin.NuSVR),
         (sklearn.svm.OneClassSVM, maxmargin.OneClassSVM),

@@ -129,7 +129,7 @@ class JointProblem:
 
     def biases(self, beta: Floats) -> Floats:
         """b_m = s² Σ_j β_j^m of penalised biases; 0 of others, whose best values the solver has to find."""
-        return self.bias.scale**2 * beta.sum(axis=0)
+        return np.asarray(self.bias.scale**2 * beta.sum(axis=0))
 
     def feasible(self, beta: Floats) -> Floats:
         """β with the constraints satisfied up to rounding: clipped, scaled into c_j, its columns balanced."""

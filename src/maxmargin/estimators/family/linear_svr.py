@@ -125,7 +125,8 @@ class LinearSVR(SparseCoef, Regressor):
 
     def _weights(self) -> Floats:
         """The weights, which may be kept as a sparse matrix."""
-        return products.dense_rows(np.atleast_2d(self.coef_) if isinstance(self.coef_, np.ndarray) else self.coef_)[0]
+        table = np.atleast_2d(self.coef_) if isinstance(self.coef_, np.ndarray) else self.coef_
+        return np.asarray(products.dense_rows(table)[0])
 
     # -- predict -------------------------------------------------------------------------------------------------
 

@@ -126,7 +126,7 @@ class JointInteriorPoint(Solver):
     def fits(self, problem: JointProblem) -> bool:
         """Whether its equations are small enough."""
         n, width = problem.n, problem.X.shape[1] + 1
-        return problem.n_classes * width <= self.tuning.unknowns and n * width <= self.tuning.values
+        return bool(problem.n_classes * width <= self.tuning.unknowns and n * width <= self.tuning.values)
 
     def refuses(self, problem: Any) -> str | None:
         """Why it does not solve a problem, or None."""
