@@ -132,7 +132,7 @@ class JointInteriorPoint(Solver):
         """Why it does not solve a problem, or None."""
         refusal = super().refuses(problem)
         if refusal is None and not self.fits(problem):
-            return f"{self.name} takes k (d + 1) ≤ {self.tuning.unknowns} weights. Use SequentialDual()."
+            return f"{self.name} takes few features, with k (d + 1) up to {self.tuning.unknowns}. Use SequentialDual()."
         return refusal
 
     def init(self, problem: JointProblem, max_bytes: int, warm: Candidate | None) -> _State:  # type: ignore[override]
