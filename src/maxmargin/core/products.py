@@ -34,11 +34,11 @@ def scores(X: Matrix, w: Floats, rows: Indices | None = None) -> Floats:
 def combine(X: Matrix, beta: Floats, rows: Indices | None = None) -> Floats:
     """Σ_j β_j x_j over the (chosen) rows, in float64; a column for each of several β, which are then columns as well.
 
-    Rows with β_j = 0 are not read. Where rows are named twice, as a regression's are, their β are added first: a rounding more for a
-    row with two, which bounds for as many terms as there are β allow for.
+    Rows with β_j = 0 are not read. Where rows are named twice, as a regression's are, their β are added first: one rounding more
+    for a row with two, which bounds for as many terms as there are β allow for.
     """
     if rows is not None and len(rows) > X.shape[0] and beta.ndim == 1:
-        return combine(X, np.bincount(rows, beta, X.shape[0]))
+        return combine(X, np.asarray(np.bincount(rows, beta, X.shape[0]), dtype=np.float64))
     used = np.flatnonzero(beta if beta.ndim == 1 else beta.any(axis=1))
     if len(used) < WORTH_CHOOSING * len(beta):
         rows = used if rows is None else rows[used]

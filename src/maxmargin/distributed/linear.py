@@ -20,7 +20,7 @@ from maxmargin.distributed.workers.block import Crew, Plan
 from maxmargin.distributed.workers.dask_cluster import crew_for
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators import base
-from maxmargin.estimators.migration import bias_from, soft
+from maxmargin.estimators.base import bias_from, soft
 from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, labels_from
 from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.progress.callbacks import Digits, check_verbose, watching

@@ -97,6 +97,30 @@ def seed_from(random_state: Any) -> int:
     return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
 
 
+def soft(C: Any) -> Regularization:
+    """The trade-off of an estimator that has no hard margin."""
+    trade_off = Regularization.of(C)
+    if trade_off.is_hard:
+        raise InvalidInputError(f"C={C!r} is the hard margin. Use HardMarginSVC(), or a finite C.")
+    return trade_off
+
+
+def bias_from(fit_intercept: Any, intercept_scaling: Any) -> Bias:
+    """The bias that the two parameters of the linear machines mean.
+
+    Examples
+    --------
+    >>> bias_from(True, None), bias_from(True, 2.0), bias_from(False, None)
+    (Bias('free'), Bias('penalized', 2.0), Bias('none'))
+    """
+    fit_intercept = check_flag("fit_intercept", fit_intercept)
+    if intercept_scaling is None:
+        return Bias.free() if fit_intercept else Bias.none()
+    if not fit_intercept:
+        raise InvalidInputError(f"intercept_scaling={intercept_scaling!r} needs fit_intercept=True: there is no intercept.")
+    return Bias.penalized(intercept_scaling)
+
+
 class Machine(ShownInNotebooks, TakesCallbacks, BaseEstimator, ABC):  # type: ignore[misc]
     """Abstract base of all estimators; its class attributes are the values of parameters that an estimator lacks.
 

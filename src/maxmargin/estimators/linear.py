@@ -11,8 +11,8 @@ import numpy as np
 from maxmargin.analysis.critical_cost import critical_cost
 from maxmargin.core import Bias, Candidate, Certificate, Problem, Regularization, products
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import check_choice, check_tol
-from maxmargin.estimators.migration import SparseCoef, bias_from, check_one_way, soft
+from maxmargin.estimators.base import bias_from, check_choice, check_tol, soft
+from maxmargin.estimators.migration import SparseCoef, check_one_way
 from maxmargin.estimators.multiclass.crammer_singer import OneVsRestOrJoint
 from maxmargin.estimators.multiclass.one_vs_rest import labels_from, largest
 from maxmargin.kernels import Kernel, Linear

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core import Bias, Regularization, products
-from maxmargin.errors import InvalidInputError, NotSupportedError
+from maxmargin.core import products
+from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import check, check_flag
 
 
@@ -50,27 +50,3 @@ def check_dual(dual: Any) -> None:
     """Any value that scikit-learn takes."""
     is_known = isinstance(dual, bool | np.bool_) or (isinstance(dual, str) and dual == "auto")
     check(is_known, "dual", dual, '"auto", True or False; it has no effect')
-
-
-def soft(C: Any) -> Regularization:
-    """The trade-off of an estimator that has no hard margin."""
-    trade_off = Regularization.of(C)
-    if trade_off.is_hard:
-        raise InvalidInputError(f"C={C!r} is the hard margin. Use HardMarginSVC(), or a finite C.")
-    return trade_off
-
-
-def bias_from(fit_intercept: Any, intercept_scaling: Any) -> Bias:
-    """The bias that the two parameters of the linear machines mean.
-
-    Examples
-    --------
-    >>> bias_from(True, None), bias_from(True, 2.0), bias_from(False, None)
-    (Bias('free'), Bias('penalized', 2.0), Bias('none'))
-    """
-    fit_intercept = check_flag("fit_intercept", fit_intercept)
-    if intercept_scaling is None:
-        return Bias.free() if fit_intercept else Bias.none()
-    if not fit_intercept:
-        raise InvalidInputError(f"intercept_scaling={intercept_scaling!r} needs fit_intercept=True: there is no intercept.")
-    return Bias.penalized(intercept_scaling)

@@ -183,9 +183,7 @@ class Solver(ABC):
     takes_targets: ClassVar[bool] = False
     """Whether it solves problems with targets other than 1, or a total other than 0."""
 
-    is_joint: ClassVar[bool] = False
-    """Whether it solves problems of several classes at once, and no others."""
-
+    is_joint: ClassVar[bool] = False  # solves problems of several classes at once, and no others
     is_precise: ClassVar[bool] = False
     """Whether it computes in more digits than float64 has: it may go on where rounding has ended the progress of others."""
 
@@ -239,11 +237,11 @@ class Solver(ABC):
 
     def refuses(self, problem: Problem | JointProblem) -> str | None:
         """Why it does not solve a problem, or None: what `accepts` says, for solvers that know targets."""
-        if isinstance(problem, JointProblem) or self.is_joint:
-            if isinstance(problem, JointProblem) and self.is_joint:
-                return None
-            several = "several classes in one problem, those of Crammer and Singer"
-            return f"{self.name} solves {several}." if self.is_joint else f"{self.name} does not solve {several}. Use Auto()."
+        if isinstance(problem, JointProblem) != self.is_joint:
+            verb, instead = ("solves", "") if self.is_joint else ("does not solve", " Use Auto().")
+            return f"{self.name} {verb} several classes in one problem, those of Crammer and Singer.{instead}"
+        if isinstance(problem, JointProblem):
+            return None
         if not problem.is_classification and not self.takes_targets:
             return f"{self.name} solves classification, got targets or a total. Use SMO() or InteriorPoint()."
         return self.accepts(problem)

@@ -14,10 +14,7 @@ import numpy as np
 
 from maxmargin._loops.jit import loop, loop_as_written
 from maxmargin._loops.linear.csr import FOUR, ONE, THREE, TWO
-from maxmargin._loops.linear.dual_cd import shuffle
-
-# What a sweep reports, by position in `report`.
-HIGHEST, RESIDUAL, N_ACTIVE, GAIN, N_FIELDS = 0, 1, 2, 3, 4
+from maxmargin._loops.linear.dual_cd import GAIN, HIGHEST, N_ACTIVE, RESIDUAL, shuffle
 
 
 @loop_as_written

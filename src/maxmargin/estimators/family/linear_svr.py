@@ -7,8 +7,9 @@ import numpy as np
 
 from maxmargin.core import Bias, Candidate, Problem, Regularization, Solution, products
 from maxmargin.core.regression import folded, unfolded
+from maxmargin.estimators.base import bias_from, soft
 from maxmargin.estimators.family.regression import Regressor
-from maxmargin.estimators.migration import SparseCoef, bias_from, check_dual, soft
+from maxmargin.estimators.migration import SparseCoef, check_dual
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.typing import Floats, Matrix
 

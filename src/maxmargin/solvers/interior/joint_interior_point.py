@@ -20,7 +20,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from maxmargin.core import Candidate, products
 from maxmargin.core.joint import JointProblem
 from maxmargin.rounding import UNIT
-from maxmargin.solvers.base import Clock, Progress, Solver
+from maxmargin.solvers.base import DRIVER, Budget, Clock, Progress, Solver
 from maxmargin.solvers.linear.sequential_dual import best_biases
 from maxmargin.solvers.refine import REFINE
 from maxmargin.typing import Floats
@@ -32,12 +32,6 @@ class JointTuning:
 
     unknowns: int = 2000
     """Largest k (d + 1): the equations take 32 MB then, and a second to solve."""
-
-    values: int = 20_000_000
-    """Largest n (d + 1), as the rows are dense."""
-
-    steps: int = 100
-    """Newton steps after which nothing more is to be expected: 10 to 30 are usual."""
 
     back: float = 0.995
     """Share of the way to the boundary that a step goes."""
@@ -126,7 +120,8 @@ class JointInteriorPoint(Solver):
     def fits(self, problem: JointProblem) -> bool:
         """Whether its equations are small enough."""
         n, width = problem.n, problem.X.shape[1] + 1
-        return bool(problem.n_classes * width <= self.tuning.unknowns and n * width <= self.tuning.values)
+        room = 8 * n * (2 * width + 8 * problem.n_classes)  # bytes: the rows are dense
+        return bool(problem.n_classes * width <= self.tuning.unknowns and room <= Budget.bytes)
 
     def refuses(self, problem: Any) -> str | None:
         """Why it does not solve a problem, or None."""
@@ -157,7 +152,7 @@ class JointInteriorPoint(Solver):
         state.steps += 1
         value = 0.5 * float((state.weight * state.W * state.W).sum()) + float((state.eta * state.wrong).sum())
         gap = float((state.eta * state.z).sum()) / max(abs(value), np.finfo(float).tiny)
-        has_ended = state.steps >= self.tuning.steps or length < 1e-9 or not np.isfinite(gap) or mu * size < 1e-15 * abs(value)
+        has_ended = state.steps >= DRIVER.window or length < 1e-9 or not np.isfinite(gap) or mu * size < 1e-15 * abs(value)
         if not has_ended and gap > math.sqrt(UNIT) and state.X.size <= REFINE.small:  # steps cost nothing there
             return Progress.without_claim(gap, tol)
         return Progress(gap, is_final=bool(has_ended))

@@ -18,19 +18,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from maxmargin._loops.linear.csr import FOUR
 from maxmargin.core import Candidate
 from maxmargin.core.bias import hinge_interval
 from maxmargin.core.joint import JointProblem
 from maxmargin.solvers.base import DRIVER, Clock, Progress, Solver, deferred_interrupt, rounds_to_come
-from maxmargin.solvers.linear.dual_cd import Active, DualCD, constant_feature
+from maxmargin.solvers.linear.dual_cd import GAIN, HIGHEST, N_ACTIVE, RESIDUAL, Active, DualCD, constant_feature
 from maxmargin.solvers.linear.rows import STEP_LENGTHS, Rows, conjugate_gradients
 from maxmargin.typing import Flags, Floats
-
-HIGHEST, RESIDUAL, N_ACTIVE, GAIN = range(4)
-"""What a sweep reports, by position."""
-
-BLOCK = 4
-"""Classes that a loop takes at a time: rows of W are filled up to a multiple."""
 
 
 class _State:
@@ -39,11 +34,12 @@ class _State:
     def __init__(self, problem: JointProblem, warm: Candidate | None, seed: int) -> None:
         n, k, d = problem.n, problem.n_classes, problem.X.shape[1]
         self.problem, self.rows = problem, Rows.of_matrix(problem.X)
-        self.width = -(-k // BLOCK) * BLOCK if self.rows.is_sparse else d + 1
+        filled = k + -k % int(FOUR)  # the loop for CSR rows takes so many classes at a time
+        self.width = filled if self.rows.is_sparse else d + 1
         self.everybody = np.arange(n)
         self.eta, self.asleep = np.zeros((n, k)), np.zeros((n, k), dtype=np.bool_)
         self.W = np.zeros(((d + 1) if self.rows.is_sparse else k) * self.width)
-        self.offset = np.zeros(-(-k // BLOCK) * BLOCK)
+        self.offset = np.zeros(filled)
         self.s = problem.bias.scale
         if problem.bias.is_free:
             self.s = constant_feature(float(problem.squares[problem.counted].mean()), float(problem.cost.sum()))
