@@ -7,7 +7,18 @@ from sklearn import svm
 from sklearn.datasets import load_digits, load_iris
 from sklearn.utils.estimator_checks import check_estimator
 
-from maxmargin import ConvergenceWarning, InvalidInputError, LinearSVC, NotSupportedError, certify, load, save
+from maxmargin import (
+    ConvergenceWarning,
+    InvalidInputError,
+    LinearSVC,
+    NotSupportedError,
+    certify,
+    leave_one_out,
+    load,
+    report,
+    save,
+    xi_alpha,
+)
 from maxmargin.core.joint import JointProblem
 
 X, Y = load_iris(return_X_y=True)
@@ -120,3 +131,12 @@ def test_a_warm_start_goes_on_and_budgets_end_with_the_best_so_far():
 def test_what_it_is_not_is_refused_in_words(parameters, kind, words):
     with pytest.raises(kind, match=words):
         joint(**parameters).fit(X, Y)
+
+
+def test_what_needs_binary_problems_refuses_it_in_words(tmp_path):
+    model = joint().fit(X, Y)
+    for ask in (leave_one_out, xi_alpha, lambda *those: report(*those, path=tmp_path / "page.html")):
+        with pytest.raises(NotSupportedError, match=r"needs binary problems.*Use multi_class='ovr'"):
+            ask(model, X, Y)
+    two = Y < 2
+    assert leave_one_out(joint().fit(X[two], Y[two]), X[two], Y[two]).error == 0.0

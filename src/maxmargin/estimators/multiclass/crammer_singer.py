@@ -14,7 +14,6 @@ from maxmargin.core.joint import JointProblem
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.estimators.base import check_choice
 from maxmargin.estimators.multiclass.at_once import AtOnce
-from maxmargin.estimators.multiclass.classifier import Classifier
 from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, largest
 from maxmargin.estimators.training_data import class_factors, costs
 from maxmargin.kernels import Kernel
@@ -92,7 +91,7 @@ class OneVsRestOrJoint(OneVsRest):
         return np.asarray(largest(values.T, (values - wide).T, (values + wide).T).is_certain)
 
 
-def refuse_joint(model: Classifier, what: str) -> None:
-    """Raise an error if the model is one problem of several classes: what is asked for needs binary ones."""
-    if getattr(model, "multi_class", None) == JOINT:
-        raise NotSupportedError(f"{what} is for binary problems, got multi_class='crammer_singer'. Use multi_class='ovr'.")
+def refuse_joint(model: Any, what: str) -> None:
+    """Raise an error if a model, or what has validated its data, is one problem of several classes: binary ones are needed."""
+    if getattr(model, "is_joint", False):
+        raise NotSupportedError(f"{what} needs binary problems, got multi_class='crammer_singer'. Use multi_class='ovr'.")
