@@ -5,7 +5,6 @@ Public names are found on first use, so that ``import maxmargin`` costs next to 
 
 # ruff: noqa: F403, F405 (for type checkers, errors and estimators are imported as a whole: __all__ lists them)
 from importlib import import_module
-from sys import _getframe
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -27,16 +26,10 @@ _HOMES = {
 }
 """Where public names are. Errors are in `errors`, all others in `estimators`."""
 
-_NOT_YET = {
-    **dict.fromkeys(("SVR", "LinearSVR", "NuSVR"), "Regression comes with a later version; until then use sklearn.svm.{}"),
-    "NuSVC": "Use SVC with a C: where ν leaves a positive margin, some C gives the same boundary; or sklearn.svm.{}",
-    "OneClassSVM": "One class alone comes with a later version; until then use sklearn.svm.{}",
-}
-"""Names of sklearn.svm that are not here, and what to use instead."""
-
 _MODULES = ("bounds", "distributed", "errors", "io", "kernels", "losses", "plot", "solvers", "theory")
 
 __all__ = ["SVC", "LinearSVC", "HardMarginSVC", "PegasosSVC", "Perceptron", "LeaveOneOutSearch", "Regularization"]
+__all__ += ["SVR", "LinearSVR", "OneClassSVM", "NuSVC", "NuSVR"]
 __all__ += ["certify", "leave_one_out", "l1_min_c", "l1_path", "report", "separability", "warm_up", "xi_alpha"]
 __all__ += ["export", "load", "save"]
 __all__ += ["Certificate", "FitCase", "Halfspace", "L1Path", "LeaveOneOut", "Problem", "SettledBy", "Status", "WarmUp"]
@@ -49,10 +42,6 @@ __all__ += ["bounds", "distributed", "errors", "io", "kernels", "losses", "plot"
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"maxmargin.{name}")
-    if name in _NOT_YET:
-        is_import = _getframe(1).f_globals.get("__name__") == "importlib._bootstrap"  # of `from maxmargin import …`, which would
-        kind = ImportError if is_import else AttributeError  # drop the words of an AttributeError; `hasattr` wants one
-        raise kind(f"maxmargin has no {name}. {_NOT_YET[name].format(name)}.")
     if name not in __all__:
         raise AttributeError(f"module 'maxmargin' has no attribute {name!r}")
     usual = "errors" if name.endswith("Error") else "estimators"

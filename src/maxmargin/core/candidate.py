@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.bias import best_bias, best_biases
+from maxmargin.core.joint import JointProblem
 from maxmargin.core.problem import Problem
 from maxmargin.rounding import gamma
 from maxmargin.typing import Floats
@@ -31,6 +32,14 @@ class Candidate:
     def __post_init__(self) -> None:
         for name in ("w", "beta"):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+
+
+def nothing(problem: Problem | JointProblem) -> Candidate:
+    """w = 0 with a bias that suits it, and β = 0 or what a total makes of it."""
+    if isinstance(problem, JointProblem):
+        beta = problem.zeros()
+        return Candidate(problem.combine(beta), problem.biases(beta), beta)
+    return to_candidate(problem, np.zeros(problem.n))
 
 
 def to_candidate(problem: Problem, beta: Floats, w: Floats | None = None, b: float | None = None) -> Candidate:
@@ -114,6 +123,9 @@ def reach(beta: Floats, hi: Floats, total: float) -> Floats:
         room = np.where(np.isfinite(hi), hi, total) - beta
         if not room.any():
             break
+        of_others = np.where(beta > 0.0, 0.0, room)
+        if float(room.sum()) - float(of_others.sum()) > 2.0 * (goal - plus):  # those in use have enough: no others come in
+            room = room - of_others
         beta = np.minimum(beta + room * min((goal - plus) / float(room.sum()), 1.0), hi)
     return beta
 

@@ -7,9 +7,7 @@
 Regression (ε-SVR) has each row twice, with y = ±1 and r = ±t − ε. One class has y = 1, r = 0, τ = 1 and b = −ρ. With `groups`
 each group of samples has its own b and its own τ that its β sum up to: ν-SVC has r = 0, the classes as groups, totals ±½ and b∓ρ.
 
-A **vector of the feature space** is a plain array: the d weights themselves where the kernel is linear, and the n
-coefficients v of Σ_j v_j φ(x_j) for every other kernel. `Problem` knows its inner product, so nobody else needs to ask
-which of the two it is.
+A **vector of the feature space** is an array: the d weights where the kernel is linear, else n coefficients v of Σ_j v_j φ(x_j).
 """
 
 import math
@@ -148,7 +146,7 @@ class Problem:
 
     def offset(self, b: Any, on: Indices | slice = slice(None)) -> Any:
         """The bias of each of these samples: b itself, or that of their group."""
-        return b if self.groups is None else b[self.groups[on]]
+        return b if self.groups is None or np.ndim(b) == 0 else b[self.groups[on]]
 
     def biased(self, b: Any) -> float:
         """τb, or the sum of the groups' τb."""
@@ -213,6 +211,13 @@ class Problem:
         entries = np.broadcast_to(products.entries(self.X), self.X.shape[:1])
         return entries if self.rows is None else entries[self.rows]
 
+    @cached_property
+    def period(self) -> int:
+        """n, or n/2 where the second half of the samples repeats the rows of the first with the other label: a regression."""
+        m, rows = self.n // 2, None if self.target is None else self.rows
+        is_twice = rows is not None and np.array_equal(rows[:m], rows[m:]) and np.array_equal(self.y, np.repeat([1.0, -1.0], m))
+        return m if is_twice else self.n
+
     def zero(self) -> Floats:
         """The zero vector of the feature space."""
         return np.zeros(self.X.shape[1] if self.is_linear else self.n)
@@ -246,6 +251,8 @@ class Problem:
 
     def gram_times(self, j: Indices, v: Floats, n_threads: int = 1, i: Indices | None = None) -> Floats:
         """K[i, j] v in float64, by default for all samples i; in small tiles, the same bits on any number of threads."""
+        if i is None and self.period < self.n:
+            return np.tile(self.gram_times(j, v, n_threads, np.arange(self.period)), 2)
         expansion = self.expansion(j, v)
         f = np.empty(self.n if i is None else len(i))
         for at, rows in self.pieces(i):

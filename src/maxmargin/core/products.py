@@ -23,6 +23,8 @@ WORTH_CHOOSING = 0.2
 def scores(X: Matrix, w: Floats, rows: Indices | None = None) -> Floats:
     """⟨w, x_j⟩ for each (chosen) row, in float64; a column for each of several w, which are then columns as well."""
     n = X.shape[0] if rows is None else len(rows)
+    if rows is not None and n > X.shape[0]:  # a regression's, each twice
+        return np.asarray(scores(X, w)[rows])
     f = np.empty((n, *w.shape[1:]))
     for at, block in float64_blocks(X, rows):
         f[at] = block @ w
@@ -30,12 +32,18 @@ def scores(X: Matrix, w: Floats, rows: Indices | None = None) -> Floats:
 
 
 def combine(X: Matrix, beta: Floats, rows: Indices | None = None) -> Floats:
-    """Σ_j β_j x_j over the (chosen) rows, in float64; rows with β_j = 0 are not read."""
-    used = np.flatnonzero(beta)
+    """Σ_j β_j x_j over the (chosen) rows, in float64; a column for each of several β, which are then columns as well.
+
+    Rows with β_j = 0 are not read. Where rows are named twice, as a regression's are, their β are added first: one rounding more
+    for a row with two, which bounds for as many terms as there are β allow for.
+    """
+    if rows is not None and len(rows) > X.shape[0] and beta.ndim == 1:
+        return combine(X, np.asarray(np.bincount(rows, beta, X.shape[0]), dtype=np.float64))
+    used = np.flatnonzero(beta if beta.ndim == 1 else beta.any(axis=1))
     if len(used) < WORTH_CHOOSING * len(beta):
         rows = used if rows is None else rows[used]
         beta = beta[used]
-    w = np.zeros(X.shape[1])
+    w = np.zeros((X.shape[1], *beta.shape[1:]))
     for at, block in float64_blocks(X, rows):
         w += block.T @ beta[at]
     return w

@@ -20,7 +20,7 @@ from maxmargin.distributed.workers.block import Crew, Plan
 from maxmargin.distributed.workers.dask_cluster import crew_for
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators import base
-from maxmargin.estimators.linear import bias_from, soft
+from maxmargin.estimators.base import bias_from, soft
 from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, labels_from
 from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.progress.callbacks import Digits, check_verbose, watching
@@ -171,7 +171,7 @@ class LinearSVC(OneVsRest):
 
     def _train(self, crew: Crew, plan: Plan, facts: Survey, tol: float, clock: Clock) -> bool:
         nothing, names = np.empty(0), self._problem_names()
-        with watching(self, nothing, nothing.astype(np.intp), nothing, tol, names) as watch:
+        with watching(self, nothing, partial(self._as_given, nothing.astype(np.intp)), nothing, tol, names) as watch:
             for k in range(len(names)):
                 watch.begin(k)
             observers = [watch.observer(k, Digits(tol).share) for k in range(len(names))]

@@ -12,6 +12,7 @@ from maxmargin.core import Candidate, Certificate, Problem
 from maxmargin.core.certificate.certify import QUESTION
 from maxmargin.errors import InvalidInputError, NotSupportedError
 from maxmargin.estimators.base import check_tol
+from maxmargin.estimators.multiclass.crammer_singer import refuse_joint
 from maxmargin.estimators.multiclass.per_problem import Certificates, PerProblem, largest_gap
 from maxmargin.estimators.svc import HardMarginSVC
 from maxmargin.estimators.training_data import Fingerprint
@@ -49,7 +50,7 @@ def certify(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, tol: f
     True
     """
     with one_blas_thread():
-        stored = stored_problems(estimator, X, y, sample_weight)
+        stored = stored_problems(estimator, X, y, sample_weight, takes_joint=True)
         asked = stored.tol if tol is None else check_tol(tol)
         certificates = [replace(core.certify(*pair, tol=asked), data=stored.data) for pair in stored.problems]
     return Certificates.of(certificates, largest_gap(certificates))  # type: ignore[no-any-return]
@@ -68,19 +69,22 @@ class Stored(NamedTuple):
             warnings.warn(f"{self.data} Give the data of the fit, in their order.", stacklevel=3)
 
 
-def stored_problems(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Stored:
-    """What `certify` judges; X and y must have the shape and the classes of the training data."""
+def stored_problems(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, takes_joint: bool = False) -> Stored:
+    """What `certify` judges, binary problems unless it `takes_joint` ones; X and y must have the training data's shape and classes."""
     estimator, X = opened(estimator, X, y)
     if not hasattr(estimator, "certificate_"):
         raise NotSupportedError(estimator._why_uncertified())
+    if not takes_joint:
+        refuse_joint(estimator, "What is asked for")
     probe = type(estimator)(**estimator.get_params(deep=False))
-    X, labels, weights = probe._validated(X, y, sample_weight)
-    if X.shape != estimator.shape_fit_ or not np.array_equal(probe.classes_, estimator.classes_):
-        fitted = f"shape {estimator.shape_fit_} and classes {estimator.classes_}"
-        raise InvalidInputError(f"The training data are needed, of {fitted}; got {X.shape} and {probe.classes_}.")
-    problems = estimator._candidates(X, labels, weights)
-    found = Fingerprint.of(X, labels, weights)
-    data = found.told_from(getattr(estimator, "fingerprint_", None)) if found else QUESTION
+    X, y, weights = probe._validated(X, y, sample_weight)
+    known, found = ((one.shape_fit_ if one is estimator else X.shape, getattr(one, "classes_", ())) for one in (estimator, probe))
+    if known[0] != found[0] or not np.array_equal(known[1], found[1]):
+        fitted, given = (f"{shape}" + (f" and classes {classes}" if len(classes) else "") for shape, classes in (known, found))
+        raise InvalidInputError(f"The training data are needed, of shape {fitted}; got {given}.")
+    problems = estimator._candidates(X, y, weights)
+    own = Fingerprint.of(X, y, weights)
+    data = own.told_from(getattr(estimator, "fingerprint_", None)) if own else QUESTION
     return Stored(problems, data, None if estimator.tol is None else float(estimator.tol))
 
 

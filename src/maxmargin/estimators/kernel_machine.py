@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core import Candidate, Problem, Solution, Status, products
 from maxmargin.core.certificate.pairs import lengths_from
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import Classifier, check_choice, check_flag
+from maxmargin.estimators.base import Machine, check_choice, check_flag
+from maxmargin.estimators.multiclass.classifier import Classifier
 from maxmargin.estimators.multiclass.one_vs_one import pack_dual, pair_sums, unpack_dual, vote
 from maxmargin.estimators.separable import refuse_contradictions, separated
 from maxmargin.kernel_matrix.expansion import Expansion
@@ -23,8 +24,8 @@ from maxmargin.typing import Floats, Indices, Matrix
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelParameters(Classifier):
-    """Abstract base: fields that the `__init__` of a classifier with a kernel takes, and the weights of a linear one."""
+class KernelParameters(Machine):
+    """Abstract base: fields that the `__init__` of a machine with a kernel takes, and the weights of a linear one."""
 
     kernel: Any = "linear"
     degree: int = 3
@@ -45,18 +46,14 @@ class KernelParameters(Classifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelClassifier(KernelParameters):
-    """Abstract base of the classifiers with a kernel. The expansion is None where the kernel is linear."""
+class KernelMachine(KernelParameters):
+    """Abstract base of the machines with a kernel that keep support vectors. The expansion is None where the kernel is linear."""
 
     tol: float
     max_iter: int = -1
     cache_size: Any = "auto"
     solver: Any = "auto"
-    decision_function_shape: str = "ovr"
-    break_ties: bool = False
     verbose: int = False
-
-    _is_pairwise = _may_be_solved_at_once = True
 
     @property
     def dual_coef_(self) -> Any:
@@ -81,8 +78,62 @@ class KernelClassifier(KernelParameters):
         found.data.flags.writeable = False
         return found
 
-    # What programs read of scikit-learn's SVC that write its models in other formats; of two classes with LIBSVM's signs.
+    # What programs read of scikit-learn's machines that write its models in other formats.
     _gamma = property(lambda self: float(getattr(self.kernel_, "gamma", 0.0)))
+
+    def _store_vectors(self, X: Matrix, kernel: Kernel, support: Indices, groups: Any, solutions: list[Solution]) -> None:
+        """Keep the support vectors, and what predictions sum over them."""
+        self.kernel_: Kernel = kernel
+        self.support_ = support.astype(np.int32)
+        reference = kernel.reference(X, support)
+        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else values_of(reference)
+        is_linear = isinstance(kernel, Linear)
+        self._weights: Any = np.array([solution.w for solution in solutions]) if is_linear else None
+        self._expansion: Any = None if is_linear else Expansion(kernel, reference, self._dual, groups)
+        self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
+
+    # -- one problem ---------------------------------------------------------------------------------------------
+
+    def _store_single(self, X: Matrix, kernel: Kernel, beta: Floats, solutions: list[Solution]) -> None:
+        """Keep the model of a single problem, β of each row of X."""
+        support = np.flatnonzero(beta)
+        self._dual = beta[support][np.newaxis]
+        self.n_support_ = np.array([len(support)], dtype=np.int32)
+        self._store_vectors(X, kernel, support, None, solutions)
+        self.n_iter_: Any = max(solutions[0].n_iter, 1)
+
+    def _single(self, X: Matrix) -> Floats:
+        """F of a single problem, from checked rows."""
+        if self._expansion is None:
+            return np.asarray(products.scores(X, self._weights[0]) + self.intercept_[0])
+        return np.asarray(self._expansion(X, usable_threads(self.n_jobs))[0, 0] + self.intercept_[0])
+
+    def _single_bounded(self, X: Matrix) -> tuple[Floats, Floats]:
+        """f of a single problem without its bias, and a bound of its error, from checked rows."""
+        if self._expansion is None:
+            return products.scores(X, self._weights[0]), products.score_errors(X, self._weights[0])
+        sums, errors = self._expansion.bounded(X, np.float64, usable_threads(self.n_jobs))
+        return sums[0, 0], errors[0]
+
+    def _certain_ends(self, X: Matrix) -> tuple[Floats, Floats]:
+        """The ends of the interval that holds the exact optimum's F(x); infinite where nothing is known."""
+        if not self._balls or isinstance(self.kernel_, Precomputed):
+            return np.full(X.shape[0], -np.inf), np.full(X.shape[0], np.inf)
+        f, errors = self._single_bounded(X)
+        lengths = lengths_from(np.asarray(self.kernel_.diag(X), dtype=np.float64))
+        return self._balls[0].interval(f, errors, lengths)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelClassifier(KernelMachine, Classifier):
+    """Abstract base of the classifiers with a kernel."""
+
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+
+    _is_pairwise = _may_be_solved_at_once = True
+
+    # Of two classes with LIBSVM's signs.
     _n_support = property(lambda self: self.n_support_)
     _dual_coef_ = property(lambda self: self.dual_coef_ * (-1 if len(self.classes_) == 2 else 1))
     _intercept_ = property(lambda self: self.intercept_ * (-1 if len(self.classes_) == 2 else 1))
@@ -103,16 +154,8 @@ class KernelClassifier(KernelParameters):
         super()._store(X, labels, problems, solutions)
         n_classes, kernel = len(self.classes_), problems[0].kernel if problems else self.kernel_
         support, self._dual = pack_dual([solution.beta for solution in solutions], labels, n_classes)
-        self.kernel_: Kernel = kernel
-        self.support_ = support.astype(np.int32)
         self.n_support_ = np.bincount(labels[support], minlength=n_classes).astype(np.int32)
-        reference = kernel.reference(X, support)
-        self.support_vectors_ = np.empty((0, 0)) if isinstance(kernel, Precomputed) else values_of(reference)
-        is_linear = isinstance(kernel, Linear)
-        self._weights: Any = np.array([solution.w for solution in solutions]) if is_linear else None
-        groups = None if n_classes == 2 else self.n_support_
-        self._expansion: Any = None if is_linear else Expansion(kernel, reference, self._dual, groups)
-        self.fit_status_ = int(any(solution.status is not Status.SOLVED for solution in solutions))
+        self._store_vectors(X, kernel, support, None if n_classes == 2 else self.n_support_, solutions)
         self.n_iter_ = np.array([max(solution.n_iter, 1) for solution in solutions], dtype=np.int32)
 
     def _stored(self, labels: Indices) -> list[Candidate]:

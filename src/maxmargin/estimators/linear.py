@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from maxmargin.analysis.critical_cost import critical_cost
-from maxmargin.core import Bias, Candidate, Certificate, Problem, Regularization, Solution, products
+from maxmargin.core import Bias, Candidate, Certificate, Problem, Regularization, products
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import check_choice, check_flag, check_tol
+from maxmargin.estimators.base import bias_from, check_choice, check_tol, soft
 from maxmargin.estimators.migration import SparseCoef, check_one_way
-from maxmargin.estimators.multiclass.one_vs_rest import OneVsRest, labels_from, largest
+from maxmargin.estimators.multiclass.crammer_singer import OneVsRestOrJoint
+from maxmargin.estimators.multiclass.one_vs_rest import labels_from, largest
 from maxmargin.kernels import Kernel, Linear
 from maxmargin.solvers import solve
 from maxmargin.typing import Floats, Indices, Matrix
@@ -23,13 +24,13 @@ SPAN = 100.0
 
 
 @dataclass(eq=False, repr=False)
-class LinearSVC(SparseCoef, OneVsRest):
+class LinearSVC(SparseCoef, OneVsRestOrJoint):
     r"""The linear soft-margin support vector machine.
 
         min ½‖w‖² + Σ_j c_j ℓ(y_j (⟨w, x_j⟩ + b)),        c_j = C · sample_weight_j · class_weight
 
     with the bias b free (unpenalised), which LIBLINEAR cannot do with the hinge. Learning stops when the relative duality gap is
-    proved to be at most `tol`. More than two classes: one-vs-rest, in threads.
+    proved to be at most `tol`. More than two classes: one-vs-rest, in threads; or all of them in one problem (`multi_class`).
 
     Parameters
     ----------
@@ -69,8 +70,9 @@ class LinearSVC(SparseCoef, OneVsRest):
         Ramp only, as in `SVC`: from how many points to descend.
     dual : "auto", True or False
         No effect: every solver reaches the same proved optimum. scikit-learn's programs pass it.
-    multi_class : "ovr"
-        More than two classes are one-vs-rest.
+    multi_class : {"ovr", "crammer_singer"}
+        More than two classes one-vs-rest, or in one problem, that of Crammer and Singer (hinge and L2 only):
+        ½ Σ_m ‖w_m‖² + Σ_j c_j max_m (1 − [m = y_j] + F_m(x_j) − F_{y_j}(x_j)), with one certificate.
     probability : bool
         False only: for probabilities use ``CalibratedClassifierCV(LinearSVC(), ensemble=False)``.
 
@@ -79,7 +81,8 @@ class LinearSVC(SparseCoef, OneVsRest):
     coef_ : array (1, d) or (n_classes, d)
     intercept_ : array (1,) or (n_classes,)
     support_, dual_coef_
-        The samples with a dual variable, and these, signed: (1, n_SV) or (n_classes, n_SV).
+        The samples with a dual variable, and these, signed: (1, n_SV) or (n_classes, n_SV). Those of one joint problem sum up to
+        0 for each sample.
     certificate_, status_, solver_, trace_
         The proof, how the fit ended, which solver and why, its certified moments; tuples with `.worst` for more than two classes.
     outliers_, objective_, objective_bound_
@@ -127,7 +130,7 @@ class LinearSVC(SparseCoef, OneVsRest):
     _takes_backends = _may_be_solved_at_once = True
 
     def _checked_tol(self) -> float:
-        if (self.dual, self.multi_class, self.probability) != ("auto", "ovr", False):
+        if (self.dual, self.probability) != ("auto", False):
             check_one_way(self)
         return super()._checked_tol()
 
@@ -142,14 +145,6 @@ class LinearSVC(SparseCoef, OneVsRest):
     def _bias(self) -> Bias:
         return bias_from(self.fit_intercept, self.intercept_scaling)
 
-    def _store(self, X: Matrix, labels: Indices, problems: list[Problem], solutions: list[Solution]) -> None:
-        super()._store(X, labels, problems, solutions)
-        betas = np.array([solution.beta for solution in solutions])
-        self.coef_ = np.array([solution.w for solution in solutions])
-        self.support_ = np.flatnonzero(betas.any(axis=0)).astype(np.int32)
-        self.dual_coef_ = betas[:, self.support_]
-        self.n_iter_ = max(max(solution.n_iter for solution in solutions), 1)
-
     # -- predict -------------------------------------------------------------------------------------------------
 
     def certified_predictions(self, X: Any) -> tuple[Any, Any]:
@@ -157,7 +152,7 @@ class LinearSVC(SparseCoef, OneVsRest):
 
         The exact optimum lies in a ball of radius √gap about this model, so its F(x) has an interval; a label is certain where
         the whole interval agrees with it. A smaller `tol` makes more of them certain. With the L1 penalty or the ramp loss
-        there is no such ball, and none is.
+        there is no such ball, and none is; nor where several classes in one problem have free biases.
 
         Examples
         --------
@@ -170,6 +165,8 @@ class LinearSVC(SparseCoef, OneVsRest):
         X, coef = self._checked(X), products.dense_rows(self.coef_)
         scores = np.asarray(products.scores(X, coef.T))
         labels = labels_from(self._shaped(scores + self.intercept_), self.classes_)
+        if self.is_joint:
+            return labels, self._are_certain(X, scores, np.array([products.score_errors(X, w) for w in coef]).T)
         if not self._balls:
             return labels, np.zeros(len(labels), dtype=bool)
         lengths, ends = products.lengths_above(X), []
@@ -179,30 +176,6 @@ class LinearSVC(SparseCoef, OneVsRest):
         if len(self.classes_) == 2:
             return labels, np.where(labels == self.classes_[1], lower[0] > 0, upper[0] < 0)
         return labels, largest((scores + self.intercept_).T, lower, upper).is_certain
-
-
-def soft(C: Any) -> Regularization:
-    """The trade-off of an estimator that has no hard margin."""
-    trade_off = Regularization.of(C)
-    if trade_off.is_hard:
-        raise InvalidInputError(f"C={C!r} is the hard margin. Use HardMarginSVC(), or a finite C.")
-    return trade_off
-
-
-def bias_from(fit_intercept: Any, intercept_scaling: Any) -> Bias:
-    """The bias that the two parameters of the linear machines mean.
-
-    Examples
-    --------
-    >>> bias_from(True, None), bias_from(True, 2.0), bias_from(False, None)
-    (Bias('free'), Bias('penalized', 2.0), Bias('none'))
-    """
-    fit_intercept = check_flag("fit_intercept", fit_intercept)
-    if intercept_scaling is None:
-        return Bias.free() if fit_intercept else Bias.none()
-    if not fit_intercept:
-        raise InvalidInputError(f"intercept_scaling={intercept_scaling!r} needs fit_intercept=True: there is no intercept.")
-    return Bias.penalized(intercept_scaling)
 
 
 # -- the L1 penalty over a range of C --------------------------------------------------------------------------------

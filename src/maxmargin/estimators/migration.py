@@ -1,4 +1,4 @@
-"""What scikit-learn's programs pass and call: parameters with one possible value here, and methods of its `LinearSVC`."""
+"""What scikit-learn's programs pass and call: parameters with few possible values here, and methods of its `LinearSVC`."""
 
 from typing import Any, Self
 
@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core import products
 from maxmargin.errors import NotSupportedError
-from maxmargin.estimators.base import check, check_choice, check_flag
+from maxmargin.estimators.base import check, check_flag
 
 
 class SparseCoef:
@@ -41,14 +41,12 @@ def check_probability(model: Any) -> None:
 
 
 def check_one_way(model: Any) -> None:
-    """`dual` is any value that scikit-learn takes, `multi_class` one-vs-rest, and there are no probabilities."""
-    dual, multi_class = model.dual, model.multi_class
+    """`dual` is any value that scikit-learn takes, and there are no probabilities."""
+    check_dual(model.dual)
+    check_probability(model)
+
+
+def check_dual(dual: Any) -> None:
+    """Any value that scikit-learn takes."""
     is_known = isinstance(dual, bool | np.bool_) or (isinstance(dual, str) and dual == "auto")
     check(is_known, "dual", dual, '"auto", True or False; it has no effect')
-    if isinstance(multi_class, str) and multi_class == "crammer_singer":
-        raise NotSupportedError(
-            "multi_class='crammer_singer' comes with a later version. Use multi_class='ovr', SVC(kernel='linear'), which is "
-            "one-vs-one, or sklearn.svm.LinearSVC."
-        )
-    check_choice("multi_class", multi_class, ("ovr",))
-    check_probability(model)

@@ -1,12 +1,10 @@
 """SVC and HardMarginSVC: support vector machines with a kernel, each pair of classes by itself, and a proof."""
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from maxmargin.estimators.base import check_flag
 from maxmargin.estimators.kernel_machine import KernelClassifier
 from maxmargin.estimators.migration import check_probability
-from maxmargin.solvers import Auto, Solver
 
 __all__ = ["SVC", "HardMarginSVC", "KernelClassifier"]
 
@@ -116,12 +114,6 @@ class SVC(KernelClassifier):
         if self.probability is not False:
             check_probability(self)
         return super()._checked_tol()
-
-    def _solver(self, seed: int, n_threads: int) -> Solver | Auto:
-        solver = super()._solver(seed, n_threads)
-        if check_flag("shrinking", self.shrinking) or not hasattr(solver, "shrinking"):
-            return solver
-        return replace(solver, shrinking=False)  # type: ignore[type-var]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -26,10 +26,11 @@ READABLE: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.flo
 """What scikit-learn's validation may let through: dense rows or CSR, which are not copied."""
 
 
-def checked_input(estimator: Any, X: Any, *y: Any, reset: bool = True) -> Any:
+def checked_input(estimator: Any, X: Any, *y: Any, reset: bool = True, **more: Any) -> Any:
     """X, or (X, y), validated: numbers; for a kernel that is a function also a list of samples, or a table, of anything.
 
     What is no number is kept under a dtype of one field: see `OBJECT`. Plain arrays take a shorter way with the same end.
+    `more` are options of scikit-learn's check.
     """
     if (not y or y[0] is not None) and _is_plain(estimator, X, *y, reset=reset):
         if reset:
@@ -41,7 +42,7 @@ def checked_input(estimator: Any, X: Any, *y: Any, reset: bool = True) -> Any:
         found = as_objects(X, is_flat)
         if found is not None:
             X, options = found, {"dtype": None, "ensure_all_finite": False}
-    return validate_data(estimator, X, *y, reset=reset, **options)
+    return validate_data(estimator, X, *y, reset=reset, **options, **more)
 
 
 def _is_plain(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> bool:
@@ -131,13 +132,13 @@ def checked_rows(X: Matrix) -> Matrix:
     return X
 
 
-def check_magnitude(X: Matrix) -> None:
+def check_magnitude(X: Matrix, name: str = "X", what: str = "features") -> None:
     """Refuse data whose squares would overflow, or all vanish, in float64."""
     values = X.data if sp.issparse(X) else X
     largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if largest > LARGEST or 0 < largest < SMALLEST:
         lost = "overflows" if largest > LARGEST else "vanishes"
-        raise InvalidInputError(f"The largest value of X is {largest:.2g}; its square {lost}. Scale the features.")
+        raise InvalidInputError(f"The largest value of {name} is {largest:.2g}; its square {lost}. Scale the {what}.")
 
 
 def class_factors(class_weight: Any, classes: Any, labels: Indices, weights: Floats) -> Floats:
@@ -210,15 +211,16 @@ class Fingerprint(NamedTuple):
     samples_in_any_order: int
 
     @classmethod
-    def of(cls, X: Matrix, labels: Indices, weights: Floats) -> "Fingerprint | None":
-        """Of validated data; None of samples that are no numbers. Cost: that of `row_numbers`."""
+    def of(cls, X: Matrix, y: Indices | Floats, weights: Floats) -> "Fingerprint | None":
+        """Of validated data with labels or targets y; None of samples that are no numbers. Cost: that of `row_numbers`."""
         from maxmargin._loops.fingerprint import fold
 
         if X.dtype.names:
             return None
         rows, out = row_numbers(X), np.zeros(5, dtype=np.uint64)
+        marks = (y + 0.0).view(np.int64) if y.dtype.kind == "f" else y.astype(np.int64, copy=False)  # −0 is 0
         with np.errstate(over="ignore"):  # of loops that run uncompiled
-            fold(rows, labels.astype(np.int64, copy=False), np.ascontiguousarray(weights).view(np.uint64), out)
+            fold(rows, marks, np.ascontiguousarray(weights).view(np.uint64), out)
         return cls(*out.tolist())
 
     def told_from(self, kept: "Fingerprint | None") -> str | None:

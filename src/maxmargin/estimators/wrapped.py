@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.errors import InvalidInputError, NotSupportedError
-from maxmargin.estimators.base import Classifier
+from maxmargin.estimators.base import Machine
 from maxmargin.estimators.training_data import READABLE, Fingerprint, checked_rows
 
 SEARCHES = {"BaseSearchCV", "LeaveOneOutSearch"}
@@ -127,7 +127,7 @@ def unwrapped(estimator: Any) -> Wrapped:
     >>> found.machine, found.words, found.path
     (SVC(), 'MaxAbsScaler()', 'svc__')
     """
-    if isinstance(estimator, Classifier):
+    if isinstance(estimator, Machine):
         return Wrapped(estimator, estimator)
     kinds = _kinds(estimator)
     if "FrozenEstimator" in kinds:

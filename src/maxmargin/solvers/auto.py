@@ -10,16 +10,19 @@ from types import MappingProxyType
 from typing import ClassVar, NamedTuple
 
 from maxmargin.core import L1, Hinge, Problem
+from maxmargin.core.joint import JointProblem
 from maxmargin.errors import InvalidInputError
 from maxmargin.solvers.active_set import ActiveSet
 from maxmargin.solvers.base import DRIVER, Solver
 from maxmargin.solvers.hard_margin.constraint_generation import ConstraintGeneration
 from maxmargin.solvers.interior.interior_point import InteriorPoint
+from maxmargin.solvers.interior.joint_interior_point import JointInteriorPoint
 from maxmargin.solvers.l1.linear_program import LinearProgram
 from maxmargin.solvers.l1.primal_cd import PrimalCD
 from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear.dual_cd import DualCD
 from maxmargin.solvers.linear.proximal_newton import ProximalNewton
+from maxmargin.solvers.linear.sequential_dual import SequentialDual
 from maxmargin.solvers.refine import REFINE
 from maxmargin.solvers.smo.smo import SMO
 from maxmargin.solvers.stochastic.pegasos import Pegasos, Subgradient
@@ -63,6 +66,13 @@ class AutoTuning:
     """Sweeps for each sample that the kernel square of all samples and its solution take as long as: a row of it is about half a
     sweep, and rows are symmetric (0.9 to 1.6 s beside 1.3 ms a sweep for the 4143 samples of farm_ads)."""
 
+    joint_work: float = 1e7
+    """Samples times the square of the weights of all classes up to which their equations are solved at once: 20 steps of 1 ms."""
+
+    joint_price: float = 0.3
+    """Sweeps, for each k² (d + 1), that Newton steps in the weights of k classes take as long as: 20 products of so many numbers
+    for each sample, ten times as fast as sweeps."""
+
     round_work: float = 6e7
     """n³ of an interior point that takes as long as a round of SMO: 20 factors of n³/3 operations, ten times as fast as those of
     pairs, beside the 4e7 operations of a round."""
@@ -92,14 +102,19 @@ class Auto:
     shrinking: bool = True
     tuning: ClassVar[AutoTuning] = AutoTuning()
 
-    def choose(self, problem: Problem) -> tuple[Solver, str]:
+    def choose(self, problem: Problem | JointProblem) -> tuple[Solver, str]:
         """The solver and the reason; the solver may still refuse, and then its words stand."""
+        if isinstance(problem, JointProblem):
+            k, size = problem.n_classes, problem.n_classes * (problem.X.shape[1] + 1)
+            if JointInteriorPoint().fits(problem) and problem.n * size**2 <= self.tuning.joint_work:
+                return JointInteriorPoint(), f"{k} classes in one problem: equations in {size} weights"
+            return SequentialDual(self.seed), f"{k} classes in one problem: one sample at a time"
         n, d = len(problem.present), problem.X.shape[1]
         if problem.is_hard:
             reason = f"of {n} samples few touch a hard margin, so only those are looked at closely"
             return ConstraintGeneration(), reason
         if problem.groups is not None:
-            if InteriorPoint().accepts(problem) is None:
+            if problem.is_linear and InteriorPoint().accepts(problem) is None:
                 return InteriorPoint(), f"{n} samples in groups: their sums are equations"
             return SMO(n_threads=self.n_threads, shrinking=self.shrinking), f"{n} samples in groups: pairs within each"
         if isinstance(problem.penalty, L1):
@@ -108,7 +123,7 @@ class Auto:
                 return LinearProgram(), reason
             return PrimalCD(self.seed), f"L1 on {n} samples with {d} features: few of them get a weight"
         if not problem.is_linear:
-            reason = f"{n} samples with a kernel: kernel rows only where they are needed"
+            reason = f"{n * problem.period // problem.n} samples with a kernel: kernel rows only where they are needed"
             return SMO(n_threads=self.n_threads, shrinking=self.shrinking), reason
         is_narrow = d <= self.tuning.few_features and n >= 2 * self.tuning.roomy * d
         if is_narrow and ProximalNewton().accepts(problem) is None:
@@ -125,7 +140,7 @@ class Offer(NamedTuple):
     price: float
 
 
-def offers(problem: Problem, present: Solver) -> list[Offer]:
+def offers(problem: Problem | JointProblem, present: Solver) -> list[Offer]:
     """Who could go on where a solver crawls, stalls or ends, the best first; each may still refuse.
 
     Examples
@@ -135,6 +150,10 @@ def offers(problem: Problem, present: Solver) -> list[Offer]:
     >>> [offer.solver.name for offer in offers(problem, DualCD())]
     ['ActiveSet', 'ProximalNewton', 'InteriorPoint', 'SMO', 'DualCD']
     """
+    if isinstance(problem, JointProblem):
+        price = Auto.tuning.joint_price * problem.n_classes**2 * (problem.X.shape[1] + 1)
+        sweeping = SequentialDual(getattr(present, "seed", 0))
+        return [Offer(JointInteriorPoint(), max(price, DRIVER.window)), Offer(sweeping, math.inf)]
     n, d, tuning = len(problem.present), problem.X.shape[1], Auto.tuning
     seed, n_threads = getattr(present, "seed", 0), getattr(present, "n_threads", 1)
     price = math.inf

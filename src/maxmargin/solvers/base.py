@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from maxmargin._loops.compile_time import Stopwatch
 from maxmargin.core import L1, L2, Candidate, Certificate, Loss, Penalty, Problem, Status
+from maxmargin.core.joint import JointProblem
 from maxmargin.errors import InvalidInputError
 from maxmargin.rounding import gamma
 
@@ -182,6 +183,7 @@ class Solver(ABC):
     takes_targets: ClassVar[bool] = False
     """Whether it solves problems with targets other than 1, or a total other than 0."""
 
+    is_joint: ClassVar[bool] = False  # solves problems of several classes at once, and no others
     is_precise: ClassVar[bool] = False
     """Whether it computes in more digits than float64 has: it may go on where rounding has ended the progress of others."""
 
@@ -233,8 +235,13 @@ class Solver(ABC):
     def finish(self, state: Any, tol: float) -> Candidate:
         """The best candidate that the state holds."""
 
-    def refuses(self, problem: Problem) -> str | None:
+    def refuses(self, problem: Problem | JointProblem) -> str | None:
         """Why it does not solve a problem, or None: what `accepts` says, for solvers that know targets."""
+        if isinstance(problem, JointProblem) != self.is_joint:
+            verb, instead = ("solves", "") if self.is_joint else ("does not solve", " Use Auto().")
+            return f"{self.name} {verb} several classes in one problem, those of Crammer and Singer.{instead}"
+        if isinstance(problem, JointProblem):
+            return None
         if not problem.is_classification and not self.takes_targets:
             return f"{self.name} solves classification, got targets or a total. Use SMO() or InteriorPoint()."
         return self.accepts(problem)

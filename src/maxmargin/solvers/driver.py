@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core import Candidate, Certificate, Problem, Scores, Solution, Status, TracePoint, certify, to_candidate
+from maxmargin.core import Candidate, Certificate, Problem, Scores, Solution, Status, TracePoint, certify
+from maxmargin.core.candidate import nothing
 from maxmargin.core.certificate.parts import TINY
 from maxmargin.core.certificate.scores import GAP_SHARE, scores
+from maxmargin.core.joint import JointProblem
 from maxmargin.errors import InvalidInputError, MemoryBudgetError, NotSupportedError
 from maxmargin.rounding import UNIT
 from maxmargin.solvers import auto
@@ -16,9 +18,11 @@ from maxmargin.solvers.auto import Auto, Offer
 from maxmargin.solvers.base import DRIVER, Budget, Clock, Event, Observer, Progress, Pulse, Solver, deferred_interrupt
 from maxmargin.threads import one_blas_thread
 
+Posed = Problem | JointProblem
+
 
 def solve(
-    problem: Problem,
+    problem: Posed,
     solver: Solver | Auto | None = None,
     *,
     tol: float = 1e-3,
@@ -37,7 +41,7 @@ def solve(
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or JointProblem
     solver : Solver or Auto, optional
         By default `Auto` chooses.
     tol : float
@@ -81,7 +85,7 @@ def solve(
     with one_blas_thread():
         status = run.until_done(warm)
         if run.best is None:
-            run.judge(to_candidate(problem, np.zeros(problem.n)))
+            run.judge(nothing(problem))
     best = run.best
     assert best is not None
     return Solution(
@@ -97,7 +101,7 @@ def solve(
     )
 
 
-def check_range(problem: Problem) -> None:
+def check_range(problem: Posed) -> None:
     """Refuse a soft margin whose objective may leave the range of float64.
 
     With α at its bounds, |f| ≤ Σc · k, where k is the largest k(x, x). A slack is then up to 1 + Σc · k, or its square.
@@ -121,8 +125,9 @@ def check_range(problem: Problem) -> None:
 class _Run:
     """One fit: one solver after the other, and the best candidate that was certified."""
 
-    def __init__(self, problem: Problem, solver: Solver, tol: float, observe: Observer | None, budget: Budget) -> None:
-        self.problem, self.solver, self.tol, self.observe = problem, solver, tol, observe
+    def __init__(self, problem: Posed, solver: Solver, tol: float, observe: Observer | None, budget: Budget) -> None:
+        self.problem: Any = problem
+        self.solver, self.tol, self.observe = solver, tol, observe
         self.clock, self.max_bytes = Clock(budget), budget.bytes
         self.best: Candidate | None = None
         self.last: Candidate | None = None
@@ -300,14 +305,14 @@ class _Run:
         if self.state is not None and self.clock.rounds:
             self.judge(self.solver.finish(self.state, self.tol))
         if self.best_gap > 1.0 and not self.problem.is_hard:  # w = 0 is better than that
-            self.judge(to_candidate(self.problem, np.zeros(self.problem.n)))
+            self.judge(nothing(self.problem))
         return Status.SOLVED if self.best_gap <= self.tol else status
 
     def judge(self, candidate: Candidate) -> Certificate:
         """Certify a candidate and keep it if it is the best so far."""
         n_threads = getattr(self.solver, "n_threads", 1)
         found = candidate.scores
-        if found is None:
+        if found is None and isinstance(self.problem, Problem):
             found = scores(self.problem, candidate, self.tol, n_threads)
         certificate = certify(self.problem, candidate, found, tol=self.tol, n_threads=n_threads)
         self.last, self.judged = candidate, certificate

@@ -15,6 +15,7 @@ from maxmargin.core.bias import hinge_interval
 from maxmargin.kernels import RBF, Linear, Polynomial, Sigmoid
 from maxmargin.solvers import SMO, Auto, Budget, InteriorPoint, solve
 from maxmargin.solvers.base import Clock
+from maxmargin.solvers.smo.active import Active
 from maxmargin.solvers.smo.smo import largest
 from maxmargin.solvers.smo.state import LoopColumns, SMOTuning, WorkingKernel
 from tests.problems import bag_of_words
@@ -228,7 +229,8 @@ def test_without_room_for_its_rows_a_problem_goes_on_with_working_sets():
     p = noisy(1000, cost=3.0)
     kernel = WorkingKernel.by_rows(LoopColumns.of(p.kernel_matrix(), 1024), np.zeros(p.n), 0.0, max_bytes=20 * 1024 * 8)
     lo, hi = np.minimum(3.0 * p.y, 0.0), np.maximum(3.0 * p.y, 0.0)
-    beta = kernel.solve(np.zeros(p.n), lo, hi, -p.y, np.zeros(p.n, dtype=int), 1e-3, SMOTuning())
+    some = replace(Active.of(p, lo, hi, np.zeros(p.n), np.zeros(p.n)), g=-p.y)
+    beta = kernel.solve(some, some.group, 1e-3, SMOTuning())
     assert kernel.is_full
     assert kernel.used == 20, "one row of zeros among them"
     assert 0 < np.count_nonzero(beta) <= 20

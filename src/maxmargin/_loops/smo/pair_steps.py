@@ -113,20 +113,37 @@ def partner(g, highest, own, Ki, diagonal, fall, least):
     return best, widest, CHUNK * at + place
 
 
+@loop
+def rising(beta, hi, width, never):
+    """What is added to −g for the wish to rise: ∓ the width, or `never` at the upper bound."""
+    if not beta < hi:
+        return never
+    return -width if beta >= 0.0 else width
+
+
+@loop
+def falling(beta, lo, width, never):
+    """What is added to g for the wish to fall: ± the width, or `never` at the lower bound."""
+    if not beta > lo:
+        return never
+    return width if beta > 0.0 else -width
+
+
 @loop_without_nan
 def pair_steps(
-    K, slot, T, squares, delta, constant, diagonal, g, beta, lo, hi, rise, fall, floor, share, goal, max_steps, rows,
+    K, slot, T, squares, delta, constant, diagonal, g, beta, lo, hi, width, rise, fall, floor, share, goal, max_steps, rows,
     index,
 ):  # fmt: skip
     """Move pairs until the violation of each group is ≤ max(share · the largest at the start, goal); changes beta and g.
 
-    rise[q, k], fall[q, k] : 0 where k is in group q and β_k may still grow, or shrink; −LARGE where not. Kept up to date here.
+    width : e_k ≥ 0, the objective has e_k|β_k| more; where that is positive β_k does not change its sign in one step.
+    rise[q, k], fall[q, k] : `rising` and `falling` where k is in group q, −LARGE where not. Kept up to date here.
     floor : the least curvature of a pair, as a share of its two diagonal entries (what rounding leaves of twins).
     slot, T, squares, delta, constant : where the rows of K are (−1: nowhere yet), and how one is filled.
     index : empty, or the samples' rows in T, which then is the kernel matrix.
     O(size of K) a step, at most max_steps of them; returns how many. Where `max_steps` ends it, the last move is not yet in g.
     """
-    big, zero, tiny = rise.dtype.type(LARGE), rise.dtype.type(0.0), rise.dtype.type(1.0 / LARGE)
+    never, zero, tiny = rise.dtype.type(-LARGE), rise.dtype.type(0.0), rise.dtype.type(1.0 / LARGE)
     two, least = rise.dtype.type(2.0), rise.dtype.type(floor)
     n_groups, shape = rise.shape[0], (g.shape[0] // CHUNK, CHUNK)
     chunks, rise_, fall_ = K.reshape((-1, *shape)), rise.reshape((-1, *shape)), fall.reshape((-1, *shape))
@@ -152,11 +169,16 @@ def pair_steps(
         at_j = slot[j]
         span = diagonal[i] + diagonal[j]
         curvature = max(span - two * K[at_i, j], least * span + tiny)
-        move = min(float(highest + g[j]) / float(curvature), hi[i] - beta[i], beta[j] - lo[j])
-        beta[i] = beta[i] + move if move < hi[i] - beta[i] else hi[i]
-        beta[j] = beta[j] - move if move < beta[j] - lo[j] else lo[j]
-        rise[q, i], fall[q, i] = zero if beta[i] < hi[i] else -big, zero if beta[i] > lo[i] else -big
-        rise[q, j], fall[q, j] = zero if beta[j] < hi[j] else -big, zero if beta[j] > lo[j] else -big
+        top, bottom = hi[i], lo[j]
+        if beta[i] < 0.0 and width[i] > zero:
+            top = 0.0
+        if beta[j] > 0.0 and width[j] > zero:
+            bottom = 0.0
+        move = min(float(highest + (g[j] + fall[q, j])) / float(curvature), top - beta[i], beta[j] - bottom)
+        beta[i] = beta[i] + move if move < top - beta[i] else top
+        beta[j] = beta[j] - move if move < beta[j] - bottom else bottom
+        rise[q, i], fall[q, i] = rising(beta[i], hi[i], width[i], never), falling(beta[i], lo[i], width[i], never)
+        rise[q, j], fall[q, j] = rising(beta[j], hi[j], width[j], never), falling(beta[j], lo[j], width[j], never)
         step, steps, idle = rise.dtype.type(move), steps + 1, 0
     return steps
 

@@ -53,7 +53,7 @@ def solve_together(K, rows, starts, y, cost, is_free, goal, share, most_work, sp
         index[:n] = rows[first:last]
         kept, slot, diagonal = memory[: (n + 1) * size].reshape((n + 1, size)), np.full(size, -1), np.zeros(size)
         kept[0] = 0.0
-        lo, hi, g, b = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
+        lo, hi, g, b, width = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
         rise, fall = np.full((1, size), -LARGE), np.full((1, size), -LARGE)
         for j in range(n):
             g[j], diagonal[j] = -own[j], K[index[j], index[j]]
@@ -68,7 +68,7 @@ def solve_together(K, rows, starts, y, cost, is_free, goal, share, most_work, sp
         for _ in range(most_rounds):
             rounds[p] += 1
             work += size * pair_steps(
-                kept, slot, K, nothing, nothing, 0.0, diagonal, g, b, lo, hi, rise, fall, finest, share, finest,
+                kept, slot, K, nothing, nothing, 0.0, diagonal, g, b, lo, hi, width, rise, fall, finest, share, finest,
                 int(allowed / size), used, index[:n],
             )  # fmt: skip
             biases[p], missing = look(g[:n], own, b[:n], costs, is_free)

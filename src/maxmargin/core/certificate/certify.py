@@ -22,10 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.candidate import Candidate, make_feasible
+from maxmargin.core.certificate.joint import judged
 from maxmargin.core.certificate.pairs import Pair, into_the_cube, lengths_of, of_coefficients, of_weights
 from maxmargin.core.certificate.parts import TINY, Groups, Lengths, Part, Samples, Scale
 from maxmargin.core.certificate.scores import Scores
 from maxmargin.core.certificate.scores import scores as scores_of
+from maxmargin.core.joint import JointProblem
 from maxmargin.core.penalties import L1
 from maxmargin.core.problem import Problem
 from maxmargin.errors import NotSupportedError
@@ -35,6 +37,9 @@ from maxmargin.typing import Floats
 
 FLOOR = 1e-8
 """Share of ½(Σ|β_j|‖φ_j‖)² that a gap is compared with at least: sums of that size round by 1e-16 of it, eight digits remain."""
+
+FLOOR_OF_TARGETS = 1e-12
+"""The same, as a share of Σ c_j|r_j|: some 9000 unit roundoffs. Constant targets have no loss that is larger."""
 
 QUESTION = "Are these the training rows, in their order?"
 """What is asked about data that cannot be compared with those of the fit."""
@@ -190,7 +195,12 @@ class Certificate:
 
 @np.errstate(over="ignore")  # what leaves float64 is +∞, an upper bound
 def certify(
-    problem: Problem, candidate: Candidate, scores: Scores | None = None, *, tol: float | None = None, n_threads: int = 1
+    problem: Problem | JointProblem,
+    candidate: Candidate,
+    scores: Scores | None = None,
+    *,
+    tol: float | None = None,
+    n_threads: int = 1,
 ) -> Certificate:
     """Judge a candidate from the data alone.
 
@@ -199,6 +209,8 @@ def certify(
     and the words, but no claim. Cost: O(nnz) for a linear problem; n × (support vectors) kernel values otherwise, in blocks of
     bounded size; `scores` spares that where they are known already.
     """
+    if isinstance(problem, JointProblem):
+        return _certify_joint(problem, candidate, tol)
     if not problem.loss.convex:
         raise NotSupportedError(f"{problem.loss!r} is not convex, so it has no duality gap. Certify its convex steps.")
     if problem.bias.kind == "none" and candidate.b != 0.0:
@@ -224,6 +236,21 @@ def certify(
     return assembled(part, pair, is_free=problem.bias.is_free, tol=tol, psd=problem.kernel.psd, linear=linear)
 
 
+def _certify_joint(problem: JointProblem, candidate: Candidate, tol: float | None) -> Certificate:
+    """Several classes at once; there is no one hyperplane, and so no margin."""
+    from maxmargin._loops.certificate import assemble
+
+    found = judged(problem, candidate)
+    pair, plain = found.pair, found.plain + found.pair.plain
+    primal, dual, gap, relative, margin, distance, rounding = assemble(
+        found.residual, found.loss, found.loss_below, found.gain, math.nan, *pair[:4], pair.norm, pair.norm_below, pair.distance,
+        plain, found.charge, found.lost, found.moved, 0.0, 0.0, TINY,
+    )  # fmt: skip
+    return _certificate(
+        primal, dual, gap, relative, found.violation, found.groups, margin, distance, True, rounding, psd=True, tol=tol
+    )
+
+
 def _linear(problem: Problem, candidate: Candidate, beta: Floats, parts: list[Part]) -> "Linear":
     """What totals add; `parts` are those of the groups, or one for all samples."""
     totals = np.array([problem.total]) if problem.totals is None else problem.totals
@@ -245,9 +272,18 @@ def _by_group(problem: Problem, samples: Samples, lengths: Lengths | None) -> li
 
 
 def _floor(problem: Problem, beta: Floats) -> float:
-    """The least denominator of a relative gap where P* may be 0: a share of ½(Σ|β_j|‖φ_j‖)² ≥ ½‖w(β)‖²."""
-    used = np.flatnonzero(beta)
-    return 0.5 * FLOOR * float(np.abs(beta[used]) @ np.sqrt(np.maximum(problem.diag(used), 0.0))) ** 2
+    """The least denominator of a relative gap where P* may be 0: a share of ½(Σ|β_j|‖φ_j‖)² ≥ ½‖w(β)‖².
+
+    With totals, which might all be made by samples of length 0, also of ½(Σ|τ| · the mean length)²; with targets a multiple of
+    the rounding of Σ c_j|r_j|, too, that the smallest losses are told from 0 by.
+    """
+    used, totals = np.flatnonzero(beta), abs(problem.total) if problem.totals is None else float(np.abs(problem.totals).sum())
+    length = float(np.abs(beta[used]) @ np.sqrt(np.maximum(problem.diag(used), 0.0)))
+    if totals > 0.0:
+        mean = float(problem.cost @ np.sqrt(np.maximum(problem.diag(), 0.0))) / float(problem.cost.sum())
+        length = max(length, totals * mean)
+    losses = 0.0 if problem.target is None else FLOOR_OF_TARGETS * float(problem.cost @ np.abs(problem.target))
+    return max(0.5 * FLOOR * length**2, losses)
 
 
 def _lengths_of_counted(problem: Problem) -> Lengths:

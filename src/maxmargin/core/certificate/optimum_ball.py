@@ -30,6 +30,7 @@ from maxmargin.core.certificate.certify import Certificate
 from maxmargin.core.certificate.pairs import lengths_of
 from maxmargin.core.certificate.scores import Scores
 from maxmargin.core.certificate.scores import scores as scores_of
+from maxmargin.core.joint import JointProblem
 from maxmargin.core.losses import Hinge, Loss
 from maxmargin.core.problem import Problem
 from maxmargin.core.solution import Solution
@@ -59,7 +60,7 @@ class OptimumBall(NamedTuple):
 
 def has_ball(problem: Problem, certificate: Certificate) -> bool:
     """Whether the gap bounds a distance: a convex problem with finite costs, and a finite gap."""
-    is_convex = problem.loss.convex and certificate.convex and not certificate.assumed_psd
+    is_convex = problem.groups is None and problem.loss.convex and certificate.convex and not certificate.assumed_psd
     return is_convex and problem.penalty.strongly_convex and not problem.is_hard and math.isfinite(certificate.gap)
 
 
@@ -81,11 +82,11 @@ def optimum_ball(problem: Problem, candidate: Candidate, certificate: Certificat
     return OptimumBall(radius, bias_at_least(problem, f + reaches).lower, bias_at_most(problem, f - reaches).upper)
 
 
-def optimum_balls(problems: Sequence[Problem], solutions: Sequence[Solution]) -> list[OptimumBall]:
-    """The balls of the problems of one fit; none where one of them has none."""
+def optimum_balls(problems: Sequence[Problem | JointProblem], solutions: Sequence[Solution]) -> list[OptimumBall]:
+    """The balls of the binary problems of one fit; none where one of them has none."""
     balls = []
     for problem, solution in zip(problems, solutions, strict=True):
-        if solution.certificate is None or not has_ball(problem, solution.certificate):
+        if isinstance(problem, JointProblem) or solution.certificate is None or not has_ball(problem, solution.certificate):
             return []
         balls.append(optimum_ball(problem, solution, solution.certificate, solution.scores))
     return balls
@@ -153,9 +154,9 @@ def bias_at_most(problem: Problem, f: Floats) -> Interval:
 
 def _bounds(problem: Problem, f: Floats, sign: float) -> Interval:
     on = problem.counted
-    if not problem.is_classification:
-        raise NotSupportedError("Bounds of the bias are for classification.")
-    f, y, cost = f[on], problem.y[on], problem.cost[on]
+    if problem.groups is not None:
+        raise NotSupportedError("Bounds of the bias are for one bias, not for those of groups.")
+    f, y, cost, t = f[on], problem.y[on], problem.cost[on], problem.t[on]
     if not np.isfinite(f).all():
         return Interval(sign * np.inf, sign * np.inf)
     if problem.is_hard:
@@ -163,26 +164,33 @@ def _bounds(problem: Problem, f: Floats, sign: float) -> Interval:
         b = -0.5 * (first + last) + sign * 4.0 * UNIT * (abs(first) + abs(last))
         return Interval(b, b)
     if isinstance(problem.loss, Hinge):
-        slope = slope_of(cost)
-        kinks, total = np.nextafter(y - f, sign * np.inf), float(slope.weights[y > 0].sum())
+        slope = slope_of(cost) if problem.total == 0.0 else _summed(cost, problem.total)
+        kinks, total = np.nextafter(t - f, sign * np.inf), float(slope.weights[y > 0].sum()) - problem.total
         before, after = (slope.most, slope.least) if sign < 0 else (slope.least, slope.most)
         return Interval(*weighted_quantiles(kinks, slope.weights, total - before, total + after))
-    b = _verified(problem.loss, f, y, cost, sign)
+    b = _verified(problem.loss, f, y, cost, t, problem.total, sign)
     return Interval(b, b)
 
 
-def _verified(loss: Loss, f: Floats, y: Floats, cost: Floats, sign: float) -> float:
+def _summed(cost: Floats, total: float) -> Slope:
+    """For a total that is no multiple of a cost: sums that round."""
+    size = sum_above(cost) + total
+    error = 4.0 * gamma(len(cost) + 128) * size
+    return Slope(cost, 0.0, FLAT * size + error)
+
+
+def _verified(loss: Loss, f: Floats, y: Floats, cost: Floats, t: Floats, total: float, sign: float) -> float:
     """An end of the interval, moved until the slope there surely has the sign of the side that it bounds."""
-    end = best_interval(loss, f, y, cost, y, 0.0)[0 if sign < 0 else 1]
-    away = 4.0 * UNIT * (1.0 + abs(end))
+    end, size = best_interval(loss, f, y, cost, t, total)[0 if sign < 0 else 1], np.abs(t)
+    away = 4.0 * UNIT * (float(size.max()) + abs(end)) or 4.0 * UNIT
     with np.errstate(over="ignore", invalid="ignore"):
         while math.isfinite(b := end + sign * away):
-            z = y * (f + b)
-            error = 4.0 * UNIT * (1.0 + np.abs(f) + abs(b))
+            z = 1.0 - y * (t - f - b)
+            error = 4.0 * UNIT * (1.0 + size + np.abs(f) + abs(b))
             high, low = -loss.subgradient(z - error), -loss.subgradient(z + error)
             # the slope is −Σ y c |ℓ'(z)|: at its least for −1, at its largest for +1
             falls, rises = (low, high) if sign < 0 else (high, low)
-            down, up = float(cost @ np.where(y > 0, falls, 0.0)), float(cost @ np.where(y < 0, rises, 0.0))
+            down, up = float(cost @ np.where(y > 0, falls, 0.0)), float(cost @ np.where(y < 0, rises, 0.0)) + total
             slip = gamma(len(f) + 8) * (down + up)
             if sign * (up - down) > slip:
                 break

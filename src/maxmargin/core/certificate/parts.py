@@ -6,7 +6,7 @@ it.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,8 +147,13 @@ class Part:
         """Judge some samples. `scale` makes it a hard margin; `lengths` are needed where the bias is free."""
         n = len(samples.slack)
         spare = (NO_SPARE, NO_SPARE) if lengths is None else _spare(loss, samples, lengths)
-        if n and scale is None and samples.target is None and isinstance(loss, Hinge):
-            return cls._of_sums(hinge_sums(samples), n, spare)
+        if n and scale is None and isinstance(loss, Hinge):
+            part = cls._of_sums(hinge_sums(samples), n, spare)
+            if samples.target is None:
+                return part
+            with np.errstate(invalid="ignore", over="ignore"):
+                closest = float((samples.target - samples.slack - samples.error).min())
+            return replace(part, gain=_gain_below(samples, 0.0), closest=_lowered(closest))
         from maxmargin._loops.compensated import sum_twice
 
         sums, violation, closest = np.zeros(6), 0.0, math.inf

@@ -86,7 +86,8 @@ def scores(problem: Problem, candidate: Candidate, tol: float = 0.0, n_threads: 
         ways = _Kernel(problem, candidate, n_threads)
     found = ways.first()
     for refine in ways.finer():
-        again = np.flatnonzero(_worth_more(problem, candidate, found, tol))
+        worth = _worth_more(problem, candidate, found, tol)
+        again = np.flatnonzero(worth if problem.period == problem.n else worth | np.roll(worth, problem.period))
         if len(again) == 0:
             break
         found.put(again, refine(again))
@@ -258,17 +259,19 @@ class _Kernel:
         """The support vectors in float64, as they make up the objective; the others in float32 where that saves time."""
         if self.dtype == FLOAT64:
             return self._some(None, FLOAT64)
-        used = self.candidate.w != 0
-        n = self.problem.n
-        found = Scores(np.empty(n), np.empty(n), np.empty(n), np.empty(n))
-        own, others = np.flatnonzero(used), np.flatnonzero(~used)
+        n, period = self.problem.n, self.problem.period
+        own = np.flatnonzero(self.candidate.w) % period
+        is_other = np.ones(period, dtype=bool)
+        is_other[own] = False
+        others = np.flatnonzero(is_other)
+        f, error = np.empty(period), np.empty(period)
         bounded = self.expansion.at_own_rows(self.n_threads)
         if bounded is None:
-            found.put(own, self._some(own, FLOAT64))
+            f[own], error[own] = self._sums(own, FLOAT64)
         else:
-            found.put(own, self._slacks(bounded.sums[0, 0], bounded.error[0], own))
-        found.put(others, self._some(others, FLOAT32 if self._saves_time(others) else FLOAT64))
-        return found
+            f[own], error[own] = bounded.sums[0, 0], bounded.error[0]
+        f[others], error[others] = self._sums(others, FLOAT32 if self._saves_time(others) else FLOAT64)
+        return self._slacks(np.tile(f, n // period), np.tile(error, n // period), None)
 
     def _saves_time(self, others: Indices) -> bool:
         """Whether float32, at half the price, tells enough of half of the samples, by the look of some of them."""
@@ -286,20 +289,29 @@ class _Kernel:
             yield lambda again: self._some(again, FLOAT64, is_fine=True)
 
     def _some(self, at: Indices | None, dtype: Any, is_fine: bool = False) -> Scores:
-        """The scores of some samples, or of all, piece by piece; at once where their float32 rows are ready and suit them all."""
+        """The scores of some samples, or of all; a row that stands twice is computed once."""
+        problem = self.problem
+        if problem.period == problem.n:
+            return self._slacks(*self._sums(at, dtype, is_fine), at)
+        rows, place = np.unique((np.arange(problem.n) if at is None else at) % problem.period, return_inverse=True)
+        f, error = self._sums(rows, dtype, is_fine)
+        return self._slacks(f[place], error[place], at)
+
+    def _sums(self, at: Indices | None, dtype: Any, is_fine: bool = False) -> tuple[Floats, Floats]:
+        """f of some samples, or of all, piece by piece; at once where their float32 rows are ready and suit them all."""
         problem, n_threads = self.problem, self.n_threads
         count = problem.n if at is None else len(at)
         packed = problem.packed if dtype == FLOAT32 else None
         if packed is not None:
             with contextlib.suppress(NotSupportedError):
                 bounded = self.expansion.bounded(packed if at is None else packed[at], dtype, n_threads)
-                return self._slacks(bounded.sums[0, 0], bounded.error[0], at)
+                return bounded.sums[0, 0], bounded.error[0]
         f, error = np.empty(count), np.empty(count)
         for where, rows in problem.pieces(at):
             expansion = self.expansion
             bounded = expansion.fine(rows, n_threads) if is_fine else expansion.bounded(rows, dtype, n_threads)
             f[where], error[where] = bounded.sums[0, 0], bounded.error[0]
-        return self._slacks(f, error, at)
+        return f, error
 
     def _slacks(self, f: Floats, error: Floats, at: Indices | None) -> Scores:
         """The scores of these samples, or of all, with their slacks."""

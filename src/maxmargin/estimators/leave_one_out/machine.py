@@ -17,6 +17,7 @@ from maxmargin.core import Problem, Regularization, Solution, to_candidate
 from maxmargin.errors import NotSupportedError
 from maxmargin.estimators.base import check_choice, check_tol
 from maxmargin.estimators.linear import LinearSVC
+from maxmargin.estimators.multiclass.crammer_singer import refuse_joint
 from maxmargin.estimators.multiclass.one_vs_one import Vote, opponents
 from maxmargin.estimators.multiclass.one_vs_rest import largest
 from maxmargin.estimators.separable import refuse_contradictions
@@ -108,6 +109,7 @@ class Machine:
             )
         probe = type(estimator)(**estimator.get_params(deep=False))
         X, labels, weights = probe._validated(X, y, sample_weight)
+        refuse_joint(probe, "leave_one_out")
         check_tol(probe.tol)
         seen = weights if without is None else np.where(np.arange(len(weights)) == without, 0.0, weights)
         problems = probe._problems(X, labels, weights, probe._resolved_kernel(X, seen))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core import Candidate, products
-from maxmargin.estimators.base import Classifier
+from maxmargin.estimators.multiclass.classifier import Classifier
 from maxmargin.estimators.multiclass.one_vs_one import Vote
 from maxmargin.typing import Floats, Indices, Matrix
 

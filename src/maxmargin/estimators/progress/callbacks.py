@@ -23,7 +23,7 @@ from maxmargin.core import Certificate, Solution, Status
 from maxmargin.errors import InvalidInputError
 from maxmargin.rounding import shown_above
 from maxmargin.solvers import Event
-from maxmargin.typing import Floats, Indices, Matrix
+from maxmargin.typing import Floats, Matrix
 
 
 def check_verbose(verbose: Any) -> bool:
@@ -96,8 +96,10 @@ class Watch:
 
 
 @contextmanager
-def watching(estimator: Any, X: Matrix, labels: Indices, weights: Floats, tol: float, names: Sequence[str]) -> Iterator[Watch]:
-    """The watch of one fit, which ends when the model is stored; `names` has one entry a binary problem."""
+def watching(
+    estimator: Any, X: Matrix, y: Callable[[], Any], weights: Floats, tol: float, names: Sequence[str]
+) -> Iterator[Watch]:
+    """The watch of one fit, which ends when the model is stored; `y` makes the targets, `names` has one entry a problem."""
     with ExitStack() as stack:
         makers = [WATCHER.get()]
         if estimator.verbose:
@@ -106,7 +108,7 @@ def watching(estimator: Any, X: Matrix, labels: Indices, weights: Floats, tol: f
             makers.insert(0, Display)
         watchers = [make(type(estimator).__name__, names, tol) for make in makers if make is not None]
         if getattr(estimator, "_skl_callbacks", None):
-            watchers.insert(0, _callbacks(estimator, X, labels, weights, names))
+            watchers.insert(0, _callbacks(estimator, X, y, weights, names))
         yield Watch([stack.enter_context(watcher) for watcher in watchers])
 
 
@@ -137,12 +139,12 @@ class Digits:
 
 
 @contextmanager
-def _callbacks(estimator: Any, X: Matrix, labels: Indices, weights: Floats, names: Sequence[str]) -> Iterator["_Callbacks"]:
+def _callbacks(estimator: Any, X: Matrix, y: Callable[[], Any], weights: Floats, names: Sequence[str]) -> Iterator["_Callbacks"]:
     """scikit-learn's order: setup, begin, …, end, teardown; an error or Ctrl-C goes straight to the teardown."""
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 
     metadata = None if (weights == 1).all() else {"sample_weight": weights}
-    about = {"estimator": estimator, "X": X, "y": lambda: estimator.classes_[labels], "metadata": metadata}
+    about = {"estimator": estimator, "X": X, "y": y, "metadata": metadata}
     is_one = len(names) == 1
     try:
         root = CallbackSupportMixin._init_callback_context(

@@ -8,8 +8,7 @@ import numpy as np
 
 from maxmargin.core import Problem, Regularization, certify
 from maxmargin.errors import InvalidInputError
-from maxmargin.estimators.base import budget_from, check_flag, check_integer, check_tol, seed_from
-from maxmargin.estimators.linear import soft
+from maxmargin.estimators.base import budget_from, check_flag, check_integer, check_tol, seed_from, soft
 from maxmargin.estimators.multiclass.per_problem import store_solutions
 from maxmargin.estimators.progress.callbacks import check_verbose
 from maxmargin.estimators.stochastic.partial_fit import StreamLearner

@@ -92,7 +92,7 @@ class ProximalNewton(RowSolver):
 
     def init(self, problem: Problem, max_bytes: int, warm: Candidate | None) -> _State:
         """w = 0 on the first part, or the warm start's w and α on the whole."""
-        rows, w = Rows.of(problem, self.n_threads), np.zeros(problem.X.shape[1] + 1)
+        rows, w = Rows.shared_by_halves(problem, self.n_threads), np.zeros(problem.X.shape[1] + 1)
         if warm is not None:
             w[:-1], w[-1] = warm.w, warm.b / (problem.bias.scale or 1.0)
             alpha = warm.beta * problem.y

@@ -44,16 +44,31 @@ class RowSolver(Solver):
 
 @dataclass(frozen=True)
 class Rows:
-    """(indptr, indices, data) of a CSR matrix with unsigned indices, or one C-contiguous dense matrix."""
+    """(indptr, indices, data) of a CSR matrix with unsigned indices, or one C-contiguous dense matrix.
+
+    Where they stand `twice`, the arrays hold the first half of them, and the second half has the other sign: a regression.
+    """
 
     arrays: tuple[Any, ...]
     shape: tuple[int, int]
     n_threads: int = 1
+    twice: bool = False
 
     @classmethod
     def of(cls, problem: Problem, n_threads: int = 1) -> "Rows":
-        """The rows of a problem's samples; canonical CSR and C-contiguous data are not copied."""
+        """The rows of a problem's samples, each in its place; canonical CSR and C-contiguous data are not copied."""
         return cls.of_matrix(problem.X if problem.rows is None else problem.X[problem.rows], n_threads)
+
+    @classmethod
+    def shared_by_halves(cls, problem: Problem, n_threads: int = 1) -> "Rows":
+        """The same for sums and products alone: those of a regression are not copied either."""
+        half = problem.period
+        if half == problem.n or problem.rows is None or problem.X.shape[0] != half:
+            return cls.of(problem, n_threads)
+        if not np.array_equal(problem.rows[:half], np.arange(half)):
+            return cls.of(problem, n_threads)
+        rows = cls.of_matrix(problem.X, n_threads)
+        return cls(rows.arrays, (2 * half, rows.shape[1]), n_threads, twice=True)
 
     @classmethod
     def of_matrix(cls, X: Matrix, n_threads: int = 1, *, sums_duplicates: bool = True) -> "Rows":
@@ -74,21 +89,30 @@ class Rows:
 
     @property
     def n_values(self) -> int:
-        """Stored values."""
-        return int(self.arrays[-1].size)
+        """Values of all rows."""
+        return int(self.arrays[-1].size) * (1 + self.twice)
+
+    @property
+    def n_stored(self) -> int:
+        """Rows that the arrays hold."""
+        return self.shape[0] // (1 + self.twice)
+
+    def stored(self, samples: Indices) -> Indices:
+        """The places in the arrays of these samples' rows."""
+        return samples % self.n_stored if self.twice else samples
 
     @property
     def matrix(self) -> Matrix:
-        """The rows as a matrix that SciPy or NumPy can multiply with."""
+        """The stored rows as a matrix that SciPy or NumPy can multiply with."""
         if not self.is_sparse:
             return self.arrays[0]
         indptr, indices, data = self.arrays
         signed = indices.view(f"i{indices.dtype.itemsize}")
-        return sp.csr_array((data, signed, indptr.astype(signed.dtype)), shape=self.shape)
+        return sp.csr_array((data, signed, indptr.astype(signed.dtype)), shape=(self.n_stored, self.shape[1]))
 
     def take(self, samples: Indices) -> "Rows":
         """Copies of some rows."""
-        return Rows.of_matrix(self.matrix[samples], self.n_threads)
+        return Rows.of_matrix(self.matrix[self.stored(samples)], self.n_threads)
 
     def gathered(self, samples: Indices) -> tuple[Indices, "Rows"]:
         """(samples, their rows): a copy of these rows, or all samples as they are where that would be most of the data."""
@@ -107,14 +131,16 @@ class Rows:
         loop = signed_scores_csr if self.is_sparse else signed_scores_dense
         filled = np.empty(self.shape[0]) if out is None else out
         task = partial(loop, *self.arrays, y, w, constant)
-        in_pieces(lambda begin, end: task(begin, end, filled), self.shape[0], self.n_threads, self.least_rows())
+        in_pieces(lambda begin, end: task(begin, end, filled), self.n_stored, self.n_threads, self.least_rows())
+        if self.twice:
+            np.negative(filled[: self.n_stored], out=filled[self.n_stored :])
         return filled
 
     def add(self, rows: Indices, weights: Floats, constant: float, out: Floats) -> None:
         """out += Σ weight_i (x_j, constant) over the listed rows j."""
         from maxmargin._loops.linear.proximal_newton import add_rows_csr, add_rows_dense
 
-        loop = add_rows_csr if self.is_sparse else add_rows_dense
+        loop, rows = add_rows_csr if self.is_sparse else add_rows_dense, self.stored(rows)
         least = self.least_rows(out.size)
         self._add_up(lambda some, its, sums: loop(*self.arrays, some, its, constant, sums), rows, weights, out, least)
 
@@ -122,7 +148,7 @@ class Rows:
         """out += Σ weight_i (x_j, constant)(x_j, constant)ᵀ over the listed rows j; the lower half of it at least."""
         from maxmargin._loops.linear.proximal_newton import add_squares_csr
 
-        d = self.shape[1]
+        d, rows = self.shape[1], self.stored(rows)
         step = max(1, 2 * PIECE_VALUES // (d + 1))
         # Each value of a row is multiplied with all of them; four pieces at most, as each has a matrix of its own.
         least = self.least_rows(out.size) * self.shape[0] // max(self.n_values, 1) + 1 if self.is_sparse else step

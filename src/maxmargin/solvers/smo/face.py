@@ -25,8 +25,7 @@ from maxmargin.typing import Block, Floats, Indices
 
 def free_samples(state: State) -> Indices:
     """Positions of the active samples strictly inside their box."""
-    active = state.active
-    return np.flatnonzero((active.beta > active.lo) & (active.beta < active.hi))
+    return np.flatnonzero(state.active.is_free)
 
 
 def is_worth_it(state: State) -> bool:
@@ -83,7 +82,8 @@ def along_the_face(state: State, n_threads: int) -> Iterator[None]:
     state.matrix.add(which, moves, active.g, np.zeros(len(which), dtype=np.bool_))
     active.g[which] += active.delta[which] * moves
     active.g += state.problem.bias.scale**2 * float(moves.sum())
-    gain = -0.5 * float(moves @ (g_before[which] + active.g[which]))
+    price = np.sign(active.beta[which]) * active.width[which]
+    gain = -0.5 * float(moves @ (g_before[which] + active.g[which])) - float(moves @ price)
     if gain > 0.0:
         active.beta[at] = face.beta
         state.dual += gain
@@ -104,8 +104,10 @@ class Face:
         K += K.dtype.type(problem.bias.scale**2)
         K.reshape(-1)[:: len(at) + 1] += active.delta[at].astype(K.dtype)
         self.square, self.tuning = SharedSquare(K, n_threads), state.tuning
-        self.beta, self.g = active.beta[at], active.g[at]
-        self.lo, self.hi = active.lo[at], active.hi[at]
+        some = active.restrict(at)
+        self.beta, self.g, keeps_sign = some.beta, some.slope, some.width > 0.0
+        self.lo = np.where(keeps_sign & (some.beta > 0.0), 0.0, some.lo)
+        self.hi = np.where(keeps_sign & (some.beta < 0.0), 0.0, some.hi)
         self.has_sum = problem.bias.is_free
         self.may_move: Any = np.ones(len(at), dtype=np.bool_)
 

@@ -21,14 +21,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.core import Candidate, Problem, make_feasible, to_candidate
-from maxmargin.core.candidate import box
+from maxmargin.core.candidate import bias_totals, box
 from maxmargin.core.certificate.scores import scored
+from maxmargin.core.regression import folded
 from maxmargin.kernels import RBF, Sigmoid
 from maxmargin.solvers.base import DRIVER, Clock, Progress, Solver, deferred_interrupt, rounds_to_come
 from maxmargin.solvers.refine import refine
+from maxmargin.solvers.smo.active import Active
 from maxmargin.solvers.smo.face import goes_along, look_back
-from maxmargin.solvers.smo.state import Active, LoopColumns, SMOTuning, State, WorkingKernel, estimate, padded, shrink
-from maxmargin.typing import Floats, Indices
+from maxmargin.solvers.smo.state import LoopColumns, SMOTuning, State, WorkingKernel, estimate, padded, shrink
+from maxmargin.typing import Flags, Floats, Indices
 
 
 @dataclass(frozen=True)
@@ -79,12 +81,9 @@ class SMO(Solver):
         lo, hi = np.fmax(lo, -most), np.fmin(hi, most)
         beta, f = np.zeros(problem.n), np.zeros(problem.n)
         if warm is not None or problem.total > 0.0 or problem.groups is not None:
-            beta = make_feasible(problem, beta if warm is None else warm.beta)
+            beta = make_feasible(problem, filled(problem, hi - lo) if warm is None else warm.beta)
             f = problem.decision(problem.combine(beta), self.n_threads)
-        group = np.zeros(problem.n, dtype=np.intp) if problem.groups is None else problem.groups
-        everybody = Active(
-            np.arange(problem.n), problem.y, problem.t, problem.cost, lo, hi, delta, group, beta, np.empty(problem.n)
-        )
+        everybody = Active.of(problem, lo, hi, delta, beta)
         biases = np.zeros(1 if problem.totals is None else len(problem.totals))
         state = State(problem, max_bytes, everybody, everybody, 0.0, self.tuning, biases)
         self._restart(state, beta, f)
@@ -154,15 +153,17 @@ class SMO(Solver):
         tuning = self.tuning
         if not self._is_refined(state.problem) or state.rounds >= tuning.window:
             return tol
-        return tol if state.stands_still(tuning.slow_rounds) else min(tol, tuning.fine)
+        fine = tuning.fine if state.problem.groups is None else DRIVER.finest  # groups have no Newton steps for the last digits
+        return tol if state.stands_still(tuning.slow_rounds) else min(tol, fine)
 
     def _restart(self, state: State, beta: Floats, f: Floats) -> None:
         """Begin again at β, whose scores are known, with all samples."""
-        all_of, samples = state.everybody, state.problem.present
-        constant = state.problem.bias.scale**2 * float(beta.sum())
-        all_of.beta = beta.copy()
+        all_of = state.everybody
+        samples = np.flatnonzero(all_of.cost > 0.0)
+        beta, f = (folded(beta), f[: len(all_of.samples)]) if state.is_folded else (beta.copy(), f)
+        all_of.beta, constant = beta, state.problem.bias.scale**2 * float(beta.sum())
         all_of.g = f + constant + all_of.delta * beta - all_of.t
-        state.dual = 0.5 * float(beta @ (all_of.t - all_of.g))
+        state.dual = 0.5 * float(beta @ (all_of.t - all_of.g)) - all_of.price()
         is_same = len(samples) == len(state.active.samples)
         if state.matrix is not None and not (state.source is not None and is_same):
             state.forget_working_set()
@@ -207,21 +208,22 @@ class SMO(Solver):
             if is_whole:
                 state.working = np.arange(size)
             else:
-                state.working, stay = choose(active.g + state.biases[active.group], active.beta, active.lo, active.hi, last, size)
+                rise, fall = active.wants()
+                b = state.biases[active.group]
+                state.working, stay = choose(rise - b, fall + b, active.is_free, last, size)
             state.kernel, state.has_whole = self._working_kernel(state, last, stay), is_whole
         assert state.kernel is not None
         at = state.working
-        before, g_before, is_free = active.beta[at], active.g[at], state.problem.bias.is_free
+        some, is_free = active.restrict(at), state.problem.bias.is_free
         share = tuning.share
         if state.source is not None:
             # no other sample is waiting: as far as the gap asks for, or as three working sets would go
             share = max(share**3, 0.5 * tol / max(state.gap, tol))
-        active.beta[at] = state.kernel.solve(
-            before, active.lo[at], active.hi[at], g_before, active.group[at] if is_free else None, share, tuning
-        )
-        moves = active.beta[at] - before
+        active.beta[at] = state.kernel.solve(some, some.group if is_free else None, share, tuning)
+        moves = active.beta[at] - some.beta
         self._carry(state, moves, is_whole)
-        state.dual -= 0.5 * float(moves @ (g_before + active.g[at]))
+        state.dual -= 0.5 * float(moves @ (some.g + active.g[at])) - some.price()
+        state.dual -= float(some.width @ np.abs(active.beta[at]))
         if state.kernel.is_full:
             state.source = None
             state.forget_working_set()
@@ -262,8 +264,7 @@ class SMO(Solver):
             add_rows(state.kernel.K, state.kernel.slot[moved], moves[moved], active.g, 0, len(active.g))
             return
         at, moves = state.working[moved], moves[moved]
-        is_free = (active.beta[at] > active.lo[at]) & (active.beta[at] < active.hi[at])
-        state.matrix.add(at, moves, active.g, is_free)
+        state.matrix.add(at, moves, active.g, active.is_free[at])
         active.g[at] += active.delta[at] * moves
         active.g += state.problem.bias.scale**2 * float(moves.sum())
 
@@ -273,8 +274,20 @@ class SMO(Solver):
         problem, active, beta = state.problem, state.active, state.full_beta()
         used = np.flatnonzero(beta)
         f = problem.gram_times(used, beta[used], self.n_threads, active.samples)
+        beta = folded(beta) if state.is_folded else beta
         state.everybody.beta, active.beta = beta.copy(), beta[active.samples]
         active.g = f + problem.bias.scale**2 * float(beta.sum()) + active.delta * active.beta - active.t
+
+
+def filled(problem: Problem, room: Floats) -> Floats:
+    """The first samples at their bounds, as many as the total of each group asks for: few support vectors to begin with."""
+    groups = np.zeros(problem.n, dtype=np.intp) if problem.groups is None else problem.groups
+    beta = np.zeros(problem.n)
+    for g, total in enumerate(bias_totals(problem).tolist()):
+        at = np.flatnonzero((groups == g) & (problem.y * total > 0.0))
+        before = np.cumsum(room[at]) - room[at]
+        beta[at] = np.sign(total) * np.clip(abs(total) - before, 0.0, room[at])
+    return beta
 
 
 def _without_claim(state: State, tol: float) -> Progress:
@@ -285,15 +298,13 @@ def _without_claim(state: State, tol: float) -> Progress:
     return Progress.without_claim(state.gap, tol, 1, state.dual, to_come)
 
 
-def choose(g: Floats, beta: Floats, lo: Floats, hi: Floats, last: Indices, size: int) -> tuple[Indices, int]:
+def choose(rise: Floats, fall: Floats, is_free: Flags, last: Indices, size: int) -> tuple[Indices, int]:
     """The next working set, and how many at its head stay from the last one, `last`.
 
     Up to half of it stays: free samples first, then those that came last. The rest are the samples that most want to rise,
     and as many that most want to fall. O(n).
     """
-    is_free = (beta[last] > lo[last]) & (beta[last] < hi[last])
-    stay = np.concatenate((last[is_free], last[~is_free][::-1]))[: size // 2]
-    rise, fall = np.where(beta < hi, -g, -np.inf), np.where(beta > lo, g, -np.inf)
+    stay = np.concatenate((last[is_free[last]], last[~is_free[last]][::-1]))[: size // 2]
     rise[stay] = fall[stay] = -np.inf
     up = largest(rise, (size - len(stay)) // 2)
     fall[up] = -np.inf

@@ -1,17 +1,19 @@
 """The state of SMO between its rounds: which samples are looked at and worked on, and what is known of the gap."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core import Candidate, Hinge, Problem, make_feasible
 from maxmargin.core.bias import best_interval
+from maxmargin.core.regression import unfolded
 from maxmargin.kernel_matrix.matrix import KernelMatrix
 from maxmargin.kernels import RBF
 from maxmargin.kernels.tiles import is_sparse, take
 from maxmargin.solvers.base import DRIVER
+from maxmargin.solvers.smo.active import Active
 from maxmargin.typing import Block, Floats, Indices
 
 
@@ -139,58 +141,37 @@ class WorkingKernel:
         slot[count:], diagonal[:count] = 0, delta + 1.0 + constant
         return cls(K, slot, diagonal, source, constant, delta.astype(dtype), used=1)
 
-    def solve(
-        self, beta: Floats, lo: Floats, hi: Floats, g: Floats, group: Indices | None, share: float, tuning: SMOTuning
-    ) -> Floats:
-        """β after pairs, each in one group of samples, until the violation is this share of what it was.
+    def solve(self, some: Active, group: Indices | None, share: float, tuning: SMOTuning) -> Floats:
+        """β of the working set after pairs, each in one group of samples, until the violation is this share of what it was.
 
         Without groups no sum is fixed: the entry behind the samples takes what they move.
         """
         from maxmargin._loops.smo.pair_steps import IS_FULL, LARGE, USED, pair_steps
 
-        count, size, dtype = len(beta), self.K.shape[1], self.K.dtype
-        wide = np.zeros((4, size))  # padded with entries that may not move
-        wide[:, :count] = beta, lo, hi, g
+        count, size, dtype = len(some.beta), self.K.shape[1], self.K.dtype
+        # targets far from 0 would leave few digits to the gradient, of which a free bias sees differences only
+        shift = float(some.g.mean()) if group is not None and some.width.any() else 0.0
+        wide = np.zeros((5, size))  # padded with entries that may not move
+        wide[:, :count] = some.beta, some.lo, some.hi, some.g - shift, some.width
         if group is None:
             wide[1:3, count], group = (-1e300, 1e300), np.zeros(count + 1, dtype=np.intp)
         beta, lo, hi = wide[:3]
-        gradient = wide[3].astype(dtype)
+        gradient, width = wide[3:].astype(dtype)
         is_in = np.zeros((int(group.max()) + 1, size), dtype=np.bool_)
         is_in[group, np.arange(len(group))] = True
-        rise, fall = (np.where(is_in & may, 0.0, -LARGE).astype(dtype) for may in (beta < hi, beta > lo))
+        up, down = np.where(beta >= 0.0, -width, width), np.where(beta > 0.0, width, -width)
+        rise, fall = (np.where(is_in & may, way, dtype.type(-LARGE)) for may, way in ((beta < hi, up), (beta > lo, down)))
         eps = float(np.finfo(dtype).eps)
         source = LoopColumns.none(dtype) if self.source is None else self.source
         rows = np.array([self.used, 0])
         most_steps = min(int(tuning.round_work / size), tuning.sample_steps * size)
         pair_steps(
             self.K, self.slot, source.T, source.squares, self.delta.astype(dtype, copy=False),
-            dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, rise, fall, 8.0 * eps, share,
+            dtype.type(self.constant), self.diagonal, gradient, beta, lo, hi, width, rise, fall, 8.0 * eps, share,
             4.0 * eps * float(np.abs(gradient).max()), most_steps, rows, np.empty(0, dtype=np.intp),
         )  # fmt: skip
         self.used, self.is_full = int(rows[USED]), bool(rows[IS_FULL])
-        return beta[:count]
-
-
-@dataclass
-class Active:
-    """The samples that are looked at, and their share of all arrays; `beta` and `g` change."""
-
-    samples: Indices
-    y: Floats
-    t: Floats
-    cost: Floats
-    lo: Floats
-    hi: Floats
-    delta: Floats
-    group: Indices
-    beta: Floats
-    g: Floats
-
-    def restrict(self, kept: Indices) -> "Active":
-        """Only these of them; what does not change is not copied where they are all."""
-        if len(kept) == len(self.samples):
-            return replace(self, beta=self.beta.copy(), g=self.g.copy())
-        return Active(*(getattr(self, name)[kept] for name in self.__dataclass_fields__))
+        return np.asarray(beta[:count])
 
 
 @dataclass
@@ -223,6 +204,11 @@ class State:
     was_judged: bool = False
     is_exact: bool = False
     judged: Candidate | None = None  # that of the last check, until the next round
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether a sample stands for both of its halves."""
+        return len(self.everybody.samples) < self.problem.n
 
     @property
     def b(self) -> Any:
@@ -263,16 +249,16 @@ class State:
         """β of all samples, feasible."""
         beta = self.everybody.beta.copy()
         beta[self.active.samples] = self.active.beta
-        return make_feasible(self.problem, beta)
+        return make_feasible(self.problem, unfolded(beta) if self.is_folded else beta)
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def estimate(state: State) -> None:
     """The bias, and the relative gap as far as the active samples tell; 1 where it leaves float64."""
     missing, problem = 0.0, state.problem
-    is_part = len(state.active.samples) < problem.n
+    is_part = len(state.active.samples) < len(state.everybody.samples)
     for q in range(len(state.biases)):
-        some = state.active
+        some = state.active.unfolded() if state.is_folded else state.active
         if problem.groups is not None:
             some = some.restrict(np.flatnonzero(some.group == q))
         if len(some.samples):
@@ -307,13 +293,16 @@ def shrink(state: State) -> None:
     state.last_shrink = state.rounds
     if len(active.samples) <= state.working_size():
         return
-    F = active.g + active.t - active.delta * active.beta + state.biases[active.group]
-    inside = active.y * (active.t - F)
-    upper = np.abs(active.lo + active.hi)
-    alpha = np.abs(active.beta)
+    both = active.unfolded() if state.is_folded else active
+    F = both.g + both.t - both.delta * both.beta + state.biases[both.group]
+    inside = both.y * (both.t - F)
+    upper = np.abs(both.lo + both.hi)
+    alpha = np.abs(both.beta)
     violation = np.where(alpha < upper, inside, 0.0), np.where(alpha > 0, -inside, 0.0)
     reach = max(float(violation[0].max()), float(violation[1].max()), 0.0)
     stays = ~(((alpha == 0) & (inside < -reach)) | ((alpha == upper) & (inside > reach)))
+    if state.is_folded:
+        stays = stays[: len(active.samples)] | stays[len(active.samples) :]
     stays[state.working] = True
     kept = np.flatnonzero(stays)
     if len(kept) > 0.8 * len(stays):
