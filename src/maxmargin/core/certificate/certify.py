@@ -38,8 +38,8 @@ from maxmargin.typing import Floats
 FLOOR = 1e-8
 """Share of ½(Σ|β_j|‖φ_j‖)² that a gap is compared with at least: sums of that size round by 1e-16 of it, eight digits remain."""
 
-FLOOR_OF_TARGETS = 1e-12
-"""The same, as a share of Σ c_j|r_j|: some 9000 unit roundoffs. Constant targets have no loss that is larger."""
+FLOOR_OF_TARGETS = FLOOR * math.sqrt(FLOOR)
+"""The same, as a share of Σ c_j|r_j|: 1e-12, some 9000 unit roundoffs. Constant targets have no loss that is larger."""
 
 QUESTION = "Are these the training rows, in their order?"
 """What is asked about data that cannot be compared with those of the fit."""
