@@ -32,7 +32,7 @@ def checked_input(estimator: Any, X: Any, *y: Any, reset: bool = True, **more: A
     What is no number is kept under a dtype of one field: see `OBJECT`. Plain arrays take a shorter way with the same end.
     `more` are options of scikit-learn's check.
     """
-    if (not y or y[0] is not None) and _is_plain(estimator, X, *y, reset=reset):
+    if (not y or y[0] is not None) and _is_plain(estimator, X, *y, reset=reset, is_number="y_numeric" in more):
         if reset:
             estimator.n_features_in_ = X.shape[1]
         return (X, *y) if y else X
@@ -45,8 +45,10 @@ def checked_input(estimator: Any, X: Any, *y: Any, reset: bool = True, **more: A
     return validate_data(estimator, X, *y, reset=reset, **options, **more)
 
 
-def _is_plain(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> bool:
+def _is_plain(estimator: Any, X: Any, y: Any = None, *, reset: bool, is_number: bool = False) -> bool:
     """Whether scikit-learn's checks would find nothing to do: finite numbers in an array, of as many columns as before.
+
+    y is labels, or numbers where `is_number`.
 
     They take 0.15 ms, as long as everything else that a prediction of a few samples needs.
     """
@@ -54,7 +56,11 @@ def _is_plain(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> bool:
         return False
     if hasattr(estimator, "feature_names_in_") or not (reset or estimator.n_features_in_ == X.shape[1]):
         return False
-    if y is not None and not (type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "iubU"):
+    if y is not None and not (
+        type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in ("iubf" if is_number else "iubU")
+    ):
+        return False
+    if is_number and y is not None and not np.isfinite(y).all():
         return False
     with np.errstate(over="ignore"):
         return bool(np.isfinite(X.sum()))

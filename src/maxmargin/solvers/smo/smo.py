@@ -146,7 +146,8 @@ class SMO(Solver):
 
     def _is_refined(self, problem: Problem) -> bool:
         """Whether the last digits cost nothing worth mentioning."""
-        return problem.n <= self.tuning.few and problem.kernel.psd is not False
+        most = self.tuning.few * problem.period // (2 * problem.n - problem.period)  # of halves a third: all take part twice
+        return problem.n <= most and problem.kernel.psd is not False
 
     def _goal(self, state: State, tol: float) -> float:
         """The gap to claim: a small problem is to know its free samples before its last digits are computed."""
