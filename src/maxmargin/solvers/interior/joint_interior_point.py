@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from maxmargin.core import Candidate, products
 from maxmargin.core.joint import JointProblem
@@ -60,6 +59,8 @@ class _State:
 
     def direction(self, factor: Any, z: Floats, goal: Floats) -> tuple[Floats, Floats]:
         """(ΔW, Δη) after which ηz is `goal` to first order; Δu follows from both."""
+        from scipy.linalg import cho_solve
+
         D = self.eta / z
         total, rho = D.sum(axis=1), (goal - self.eta * z) / z
         missing = self.cost - self.eta.sum(axis=1)
@@ -71,6 +72,8 @@ class _State:
 
     def factor(self, z: Floats) -> Any:
         """The factor of the equations."""
+        from scipy.linalg import LinAlgError, cho_factor
+
         D, (k, width) = self.eta / z, self.W.shape
         total = D.sum(axis=1)
         matrix = np.zeros((k, width, k, width))
