@@ -44,6 +44,6 @@ def test_an_optimum_has_few_support_vectors():
 
 
 def test_problems_with_too_many_weights_are_refused_with_a_way_out():
-    problem = JointProblem(np.zeros((3, 1000)), np.arange(3), np.ones(3), 3)
+    problem = JointProblem(np.zeros((3, 2000)), np.arange(3), np.ones(3), 3)
     with pytest.raises(NotSupportedError, match=r"Use SequentialDual\(\)"):
         solve(problem, JointInteriorPoint())

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from maxmargin.core import Candidate, products
 from maxmargin.core.joint import JointProblem
 from maxmargin.rounding import UNIT
 from maxmargin.solvers.base import DRIVER, Budget, Clock, Progress, Solver
+from maxmargin.solvers.linear import normal_equations as equations
 from maxmargin.solvers.linear.sequential_dual import best_biases
 from maxmargin.solvers.refine import REFINE
 from maxmargin.typing import Floats
@@ -29,9 +29,6 @@ from maxmargin.typing import Floats
 @dataclass(frozen=True)
 class JointTuning:
     """Numbers set by hand, on digits and iris."""
-
-    unknowns: int = 2000
-    """Largest k (d + 1): the equations take 32 MB then, and a second to solve."""
 
     back: float = 0.995
     """Share of the way to the boundary that a step goes."""
@@ -60,6 +57,8 @@ class _State:
 
     def direction(self, factor: Any, z: Floats, goal: Floats) -> tuple[Floats, Floats]:
         """(ΔW, Δη) after which ηz is `goal` to first order; Δu follows from both."""
+        from scipy.linalg import cho_solve
+
         D = self.eta / z
         total, rho = D.sum(axis=1), (goal - self.eta * z) / z
         missing = self.cost - self.eta.sum(axis=1)
@@ -71,6 +70,8 @@ class _State:
 
     def factor(self, z: Floats) -> Any:
         """The factor of the equations."""
+        from scipy.linalg import LinAlgError, cho_factor
+
         D, (k, width) = self.eta / z, self.W.shape
         total = D.sum(axis=1)
         matrix = np.zeros((k, width, k, width))
@@ -100,7 +101,7 @@ class _State:
 class JointInteriorPoint(Solver):
     """Newton steps for the machine of Crammer and Singer: few features, any C, free biases, any tolerance.
 
-    *Use it when* n ≫ k d. *Needs* a `JointProblem` with k (d + 1) ≤ 2000. *Costs* 10 to 30 steps of n k² d²/2 operations and
+    *Use it when* n ≫ k d. *Needs* a `JointProblem` with k (d + 1) ≤ 3000. *Costs* 10 to 30 steps of n k² d²/2 operations and
     (k d)³/3; memory O(n (d + k) + k² d²). *Equivalent to* SequentialDual at its optimum.
 
     Examples
@@ -121,13 +122,13 @@ class JointInteriorPoint(Solver):
         """Whether its equations are small enough."""
         n, width = problem.n, problem.X.shape[1] + 1
         room = 8 * n * (2 * width + 8 * problem.n_classes)  # bytes: the rows are dense
-        return bool(problem.n_classes * width <= self.tuning.unknowns and room <= Budget.bytes)
+        return bool(problem.n_classes * width <= equations.TUNING.factored and room <= Budget.bytes)
 
     def refuses(self, problem: Any) -> str | None:
         """Why it does not solve a problem, or None."""
         refusal = super().refuses(problem)
         if refusal is None and not self.fits(problem):
-            return f"{self.name} takes few features, with k (d + 1) up to {self.tuning.unknowns}. Use SequentialDual()."
+            return f"{self.name} takes few features, with k (d + 1) up to {equations.TUNING.factored}. Use SequentialDual()."
         return refusal
 
     def init(self, problem: JointProblem, max_bytes: int, warm: Candidate | None) -> _State:  # type: ignore[override]

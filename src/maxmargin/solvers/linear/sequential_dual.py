@@ -18,7 +18,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin._loops.linear.csr import FOUR
 from maxmargin.core import Candidate
 from maxmargin.core.bias import hinge_interval
 from maxmargin.core.joint import JointProblem
@@ -32,6 +31,8 @@ class _State:
     """η, W and the offsets b₀, and what the last sweeps did."""
 
     def __init__(self, problem: JointProblem, warm: Candidate | None, seed: int) -> None:
+        from maxmargin._loops.linear.csr import FOUR
+
         n, k, d = problem.n, problem.n_classes, problem.X.shape[1]
         self.problem, self.rows = problem, Rows.of_matrix(problem.X)
         filled = k + -k % int(FOUR)  # the loop for CSR rows takes so many classes at a time
