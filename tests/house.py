@@ -38,6 +38,9 @@ ADDED: Mapping[str, int] = {
 
 MOST_LINES = HOUSE + sum(ADDED.values())
 
+ADDED_NUMBERS: Mapping[str, int] = {"several classes in one problem": 4}
+"""Numbers set by hand that came later, by what they belong to."""
+
 PACKAGES = ("solvers", "kernels", "kernel_matrix", "core", "analysis", "estimators", "distributed", "_loops")
 """Where numbers are counted."""
 
@@ -98,7 +101,7 @@ class House:
     @property
     def is_within_limits(self) -> bool:
         """Whether no limit is broken."""
-        few = self.lines <= MOST_LINES and self.n_numbers <= MOST_NUMBERS
+        few = self.lines <= MOST_LINES and self.n_numbers <= MOST_NUMBERS + sum(ADDED_NUMBERS.values())
         return few and not self.full_folders and not self.long_files
 
 
@@ -217,7 +220,7 @@ def shown(house: House, with_names: bool = False) -> str:
     }
     rows = [
         f"lines of code            {house.lines:6}   limit {MOST_LINES}: {HOUSE}, and {MOST_LINES - HOUSE} for what came later",
-        f"numbers set by hand      {house.n_numbers:6}   limit {MOST_NUMBERS}",
+        f"numbers set by hand      {house.n_numbers:6}   limit {MOST_NUMBERS + sum(ADDED_NUMBERS.values())}",
         *(f"    {package:<20} {count:6}" for package, count in by_package.items()),
     ]
     if with_names:

@@ -70,7 +70,7 @@ class Stored(NamedTuple):
 
 
 def stored_problems(estimator: Any, X: Any, y: Any, sample_weight: Any = None, *, takes_joint: bool = False) -> Stored:
-    """What `certify` judges, binary unless it `takes_joint` problems; X and y must have the training data's shape and classes."""
+    """What `certify` judges: binary problems, or joint ones if it `takes_joint`. X and y must have the training data's shape."""
     estimator, X = opened(estimator, X, y)
     if not hasattr(estimator, "certificate_"):
         raise NotSupportedError(estimator._why_uncertified())
