@@ -85,7 +85,7 @@ def test_a_multiplier_at_the_cost_does_not_make_the_slack_small():
 
 
 def test_the_kernel_dual_of_a_machine_with_a_bias_needs_its_balance():
-    """x = 1 with y = −1, x = 2 with y = +1: without Σα_iy_i = 0, α = t(2, 1) has the value 3t; with it the maximum is ½‖w‖² = 2."""
+    """x = 1 with y = −1, x = 2 with y = +1: without Σα_iy_i = 0, α = t(2, 1) has the value 3t; with it the maximum is 2."""
     X, y = np.array([[1.0], [2.0]]), np.array([-1, 1])
     Q = np.outer(y, y) * Linear().block(X, X, dtype=np.float64)
     for t in (1.0, 10.0, 100.0):
