@@ -3,12 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.colors import same_color
 from matplotlib.lines import AxLine
+from matplotlib.markers import MarkerStyle
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import SVC, Halfspace, HardMarginSVC, LinearSVC, plot
 from maxmargin.errors import InvalidInputError
+from maxmargin.plot.style import CLASSES, MARKERS
 from tests.plot.conftest import labels_of
 
 X = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 1.0], [3.0, 3.0]])
@@ -69,6 +72,16 @@ def test_a_foot_is_the_nearest_point_of_the_line(axes):
         assert abs(distance) == pytest.approx(np.linalg.norm(x - foot))
         assert np.linalg.norm(along - x, axis=1).min() >= abs(distance) - 1e-9
     np.testing.assert_allclose(numbers_of(axes), display.distances, atol=5e-3)
+
+
+def test_the_two_sides_have_the_colours_and_marks_of_the_classes_minus_and_plus_one(axes):
+    plot.DistanceDisplay.from_halfspace(Halfspace([3.0, 4.0], b=-5.0), [[3.0, 4.0], [0.0, 0.0]], ax=axes)
+    drawn = {points.get_label(): points for points in axes.collections}
+    for words, colour, marker in (("F < 0", CLASSES[0], MARKERS[0]), ("F > 0", CLASSES[1], MARKERS[1])):
+        points = drawn[f"x with {words}, and F(x)/‖w‖"]
+        assert same_color(points.get_facecolor()[0], colour)
+        mark = MarkerStyle(marker)
+        np.testing.assert_array_equal(points.get_paths()[0].vertices, mark.get_path().transformed(mark.get_transform()).vertices)
 
 
 def test_the_projection_of_any_difference_has_the_same_length(axes):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from maxmargin import SVC, Halfspace, HardMarginSVC, LinearSVC, theory
-from maxmargin.kernels import Sigmoid
+from maxmargin import SVC, Halfspace, HardMarginSVC, LinearSVC, separability, theory
+from maxmargin.kernels import Linear, Sigmoid
 
 
 def test_a_sample_on_the_boundary_is_not_correct_for_both_labels():
@@ -23,6 +23,15 @@ def test_a_slack_is_one_minus_the_fit_and_not_one_minus_the_distance():
     u, m = y * (x @ plane.w), y * plane.distance(x)
     assert plane.slack(x, y) == pytest.approx(1 - u)
     assert plane.slack(x, y) != pytest.approx(1 - m)
+
+
+def test_without_a_separator_some_margin_is_not_positive_but_none_need_be_negative():
+    """Two classes on one point: no (w, b) separates them, and w = 1 gives the margins 0, 0, 1, 1."""
+    X, y = np.array([[0.0], [0.0], [1.0], [-1.0]]), np.array([1, -1, 1, -1])
+    assert not separability(X, y).is_separable
+    np.testing.assert_array_equal(Halfspace([1.0]).fits(X, y), [0, 0, 1, 1])
+    for w, b in np.random.default_rng(0).normal(size=(100, 2)):
+        assert Halfspace([w], b).fits(X, y).min() <= 0
 
 
 def test_a_support_vector_may_move_and_the_boundary_stay():
@@ -73,6 +82,29 @@ def test_a_multiplier_at_the_cost_does_not_make_the_slack_small():
     assert 1 - 2 * C * radius2 > 0
     assert 4 in at_cost
     assert slack[4] > 1
+
+
+def test_the_kernel_dual_of_a_machine_with_a_bias_needs_its_balance():
+    """x = 1 with y = −1, x = 2 with y = +1: without Σα_iy_i = 0, α = t(2, 1) has the value 3t; with it the maximum is 2."""
+    X, y = np.array([[1.0], [2.0]]), np.array([-1, 1])
+    Q = np.outer(y, y) * Linear().block(X, X, dtype=np.float64)
+    for t in (1.0, 10.0, 100.0):
+        alpha = t * np.array([2.0, 1.0])
+        assert alpha.sum() - 0.5 * alpha @ Q @ alpha == 3 * t
+    model = HardMarginSVC(tol=1e-10).fit(X, y)
+    alpha = np.abs(model.dual_coef_[0])
+    assert alpha @ y == pytest.approx(0.0)
+    assert alpha.sum() - 0.5 * alpha @ Q @ alpha == pytest.approx(2.0)
+    assert 0.5 * model.coef_[0] @ model.coef_[0] == pytest.approx(2.0)
+
+
+def test_half_the_squared_norm_has_the_same_minimiser_and_half_the_multipliers():
+    """x = 1 with y = +1, through the origin, so 1 − w ≤ 0: w = 1 for w² with α = 2 and the value 1, for ½w² with α = 1 and ½."""
+    constraint = theory.Quadratic.affine([-1], 1)
+    whole = theory.Program(theory.Quadratic([[2]], [0]), [constraint])
+    half = theory.Program(theory.Quadratic([[1]], [0]), [constraint])
+    assert whole.dual([2]) == whole.objective.value([1]) == 1
+    assert half.dual([1]) == half.objective.value([1]) == 0.5
 
 
 def test_the_lagrangian_is_not_stationary_in_the_multiplier_of_an_inactive_constraint():

@@ -199,11 +199,11 @@ class DistanceDisplay(Display):
         along = np.array([-unit[1], unit[0]])
         for x, foot, distance in zip(self.X, self.feet, self.distances, strict=True):
             side = np.sign(distance) or 1.0
-            ax.plot(*np.array([x, foot]).T, color=BLUE if distance > 0 else ORANGE, lw=1.6, ls="--", zorder=2)
+            ax.plot(*np.array([x, foot]).T, color=ORANGE if distance > 0 else BLUE, lw=1.6, ls="--", zorder=2)
             square = foot + corner * np.array([along, along + side * unit, side * unit])
             ax.plot(*square.T, color="0.5", lw=0.9, zorder=2)
             _number(ax, f"{distance:.3g}".replace("-", "−"), 0.5 * (x + foot), ink())
-        for colour, marker, sign, words in ((BLUE, "o", 1, "F > 0"), (ORANGE, "s", -1, "F < 0")):
+        for colour, marker, sign, words in ((ORANGE, "s", 1, "F > 0"), (BLUE, "o", -1, "F < 0")):
             mine = np.sign(self.distances) == sign
             if mine.any():
                 ax.scatter(*self.X[mine].T, color=colour, marker=marker, s=42, label=f"x with {words}, and F(x)/‖w‖", zorder=4)

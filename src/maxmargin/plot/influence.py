@@ -24,12 +24,15 @@ class InfluenceDisplay:
     """What happens to the boundary when one sample is left out: a panel for each of some samples.
 
     The machine of all samples is drawn as by `DecisionBoundaryDisplay`, the boundary without the sample in red and dashed. By
-    default there is a panel for each case of Joachims' lemma that occurs:
+    default there is a panel for each group of samples that occurs:
 
     1. α = 0. No support vector: nothing moves.
     2. 0 < α < c. On the margin: ξ = 0, and the influence of the sample is α.
     3. α = c and ξ ≤ 1. Inside the margin, with a small training error.
     4. ξ > 1. A training error stays an error.
+
+    The titles number the first three "Case 1" to "Case 3", as the lecture does. Its cases 2 and 3 also ask for 2αR² + ξ < 1
+    (`theory.InfluenceCase`); the groups do not, and `lemma` has that number.
 
     Parameters
     ----------
@@ -82,7 +85,7 @@ class InfluenceDisplay:
         X, y
             As in `fit`.
         samples : sequence of int, optional
-            Which samples to leave out; by default one for each case that occurs.
+            Which samples to leave out; by default one of each group that occurs.
         grid_resolution, limits
             As in `DecisionBoundaryDisplay.from_estimator`.
         ax, legend
