@@ -37,8 +37,8 @@ class Count(NamedTuple):
 
 
 OF_THE_CLASSES = {
-    "svm/tests/test_svm.py": Count(85, 125),
-    "svm/tests/test_sparse.py": Count(85, 158),
+    "svm/tests/test_svm.py": Count(86, 125),
+    "svm/tests/test_sparse.py": Count(81, 158),
     "svm/tests/test_bounds.py": Count(0, 7),
 }
 """Files about these classes."""
@@ -100,7 +100,6 @@ DIFFERENT = {
         "test_dense_liblinear_intercept_handling": FREE,
         "test_libsvm_convergence_warnings": EARLIER,
         "test_linear_svm_convergence_warnings": EARLIER,
-        "test_libsvm_parameters": "it wants all digits of two dual variables; tol=1e-3 asks for three",
         "test_svr_errors": "its function is right for whole training sets only; ours is called for parts",
         "test_negative_weights_svc_leave_just_one_label": "it wants LIBSVM's words of NuSVC, ours are those of SVC",
         "test_svm_with_infinite_C": "SVR and NuSVR have no hard tube: a finite C is needed",
@@ -111,6 +110,7 @@ DIFFERENT = {
         "test_unsorted_indices": LATER_PROBABILITIES,
         "test_sparse_svc_clone_with_callable_kernel": LATER_PROBABILITIES,
         "test_svc_iris": LAST_DIGITS,
+        "test_sparse_oneclasssvm": LAST_DIGITS,
         "test_sparse_liblinear_intercept_handling": FREE,
         "test_timeout": EARLIER,
     },
@@ -130,6 +130,7 @@ SOME = {
     "test_negative_weight_equal_coeffs": (0, 1, 2),
     "test_svm_with_infinite_C": (1, 3),
     "test_svc_iris": (4, 5),
+    "test_sparse_oneclasssvm": (11, 27, 43, 59),
 }
 """Which cases of a test fail, where not all do in which our classes take part."""
 
