@@ -10,6 +10,7 @@ rounding of its residual and not of its matrix. A round is kept only if the cert
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -87,7 +88,7 @@ def straighten(problem: Problem, candidate: Candidate, errors: float = 0.0) -> C
     _, free = snap(problem, candidate)
     if not (problem.is_linear and 0 < len(free) <= REFINE.free and len(free) * problem.X.shape[1] <= REFINE.free**2):
         return candidate
-    moves = np.flatnonzero(candidate.w) if isinstance(problem.penalty, L1) else np.arange(len(candidate.w))
+    moves: Any = np.flatnonzero(candidate.w) if isinstance(problem.penalty, L1) else slice(None)
     X = dense_rows(problem.X, problem.row(free))
     aim = problem.t[free]
     if errors and problem.is_classification and not problem.is_hard:
